@@ -1,0 +1,596 @@
+"""The wire: every message between the booking API and its clients, once.
+
+JSON bodies are `msgspec` Structs; errors are `application/problem+json` (RFC 9457) as `Problem` with a stable
+`code`. Money is integer minor units beside a currency (ISO 4217); instants are aware UTC (RFC 3339). Binary seat
+frames live in `backend_client.seat_frames`. The wire only grows: `tests/contract/golden/` keeps one sample of every
+message ever released, and each must still parse. Requirement numbers (R1…) are those of the requirements digest.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, NewType
+from uuid import UUID
+
+from msgspec import Meta, Struct
+
+EventId = NewType("EventId", int)
+HoldId = NewType("HoldId", UUID)
+OrderId = NewType("OrderId", UUID)
+OperationId = NewType("OperationId", UUID)
+TicketId = NewType("TicketId", UUID)
+PrintJobId = NewType("PrintJobId", UUID)
+DeviceId = NewType("DeviceId", UUID)
+AccountId = NewType("AccountId", UUID)
+
+SeatNumber = Annotated[int, Meta(ge=0, lt=1 << 24)]
+MinorAmount = Annotated[int, Meta(ge=0, le=10**12)]
+ShortText = Annotated[str, Meta(min_length=1, max_length=200)]
+
+IDEMPOTENCY_KEY_HEADER = "Idempotency-Key"
+REPLAYED_HEADER = "Idempotent-Replayed"
+REQUEST_ID_HEADER = "X-Request-Id"
+PROBLEM_MEDIA_TYPE = "application/problem+json"
+SEATS_MEDIA_TYPE = "application/vnd.taquilla.seats"
+MAX_SEATS_PER_HOLD = 6
+
+
+class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Base of all messages. Unknown members are ignored: old consoles meet new servers."""
+
+
+class RequestMessage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of request bodies. Unknown members are refused: a misspelt member must not be dropped in silence."""
+
+
+# ---------------------------------------------------------------- states and codes
+
+
+class Role(StrEnum):
+    """Who calls (R35). The API enforces roles; the console mirrors them."""
+
+    FAN = "fan"
+    CLERK = "clerk"
+    OPS = "ops"
+    SUPERVISOR = "supervisor"
+    ADMIN = "admin"
+
+
+class EventStatus(StrEnum):
+    ON_SALE = "ON_SALE"
+    PAUSED = "PAUSED"
+    CANCELLED = "CANCELLED"
+
+
+class HoldStatus(StrEnum):
+    HELD = "HELD"
+    PAYMENT_PENDING = "PAYMENT_PENDING"
+    SOLD = "SOLD"
+    RELEASED = "RELEASED"
+    EXPIRED = "EXPIRED"
+
+
+class OrderStatus(StrEnum):
+    PENDING = "PENDING"
+    RECONCILING = "RECONCILING"
+    CONFIRMED = "CONFIRMED"
+    PARTLY_REFUNDED = "PARTLY_REFUNDED"
+    REFUNDED = "REFUNDED"
+    CANCELLED = "CANCELLED"
+    EXPIRED = "EXPIRED"
+
+
+class OperationKind(StrEnum):
+    """What a payment operation does. `sale` books at once (ZVT); `authorize` is followed by `capture`."""
+
+    AUTHORIZE = "authorize"
+    CAPTURE = "capture"
+    SALE = "sale"
+    VOID = "void"
+    REFUND = "refund"
+    CASH = "cash"
+
+
+class OperationStatus(StrEnum):
+    """CREATED → SENT → SUCCEEDED | DECLINED | UNKNOWN | ACTION_REQUIRED; nothing leaves SUCCEEDED or DECLINED."""
+
+    CREATED = "CREATED"
+    SENT = "SENT"
+    ACTION_REQUIRED = "ACTION_REQUIRED"
+    UNKNOWN = "UNKNOWN"
+    SUCCEEDED = "SUCCEEDED"
+    DECLINED = "DECLINED"
+
+
+class TicketStatus(StrEnum):
+    ISSUED = "ISSUED"
+    PRINTED = "PRINTED"
+    USED = "USED"
+    VOID = "VOID"
+
+
+class PrintJobStatus(StrEnum):
+    QUEUED = "QUEUED"
+    SENT = "SENT"
+    CONFIRMED = "CONFIRMED"
+    UNKNOWN = "UNKNOWN"
+    FAILED = "FAILED"
+
+
+class Advice(StrEnum):
+    """What the till tells the terminal after it reported a result."""
+
+    GOODS_ISSUED = "goods-issued"
+    REVERSE = "reverse"
+
+
+class ErrorCode(StrEnum):
+    """Stable codes of `Problem`. Clients branch on these, never on text."""
+
+    INVALID_REQUEST = "invalid-request"
+    NOT_FOUND = "not-found"
+    METHOD_NOT_ALLOWED = "method-not-allowed"
+    BODY_TOO_LARGE = "body-too-large"
+    UNSUPPORTED_MEDIA_TYPE = "unsupported-media-type"
+    NOT_SIGNED_IN = "not-signed-in"
+    TOKEN_EXPIRED = "token-expired"
+    WRONG_CREDENTIALS = "wrong-credentials"
+    TOO_MANY_ATTEMPTS = "too-many-attempts"
+    FORBIDDEN = "forbidden"
+    KEY_MISSING = "key-missing"
+    KEY_REUSED = "key-reused"
+    KEY_IN_PROGRESS = "key-in-progress"
+    EVENT_NOT_FOUND = "event-not-found"
+    EVENT_NOT_ON_SALE = "event-not-on-sale"
+    SEAT_UNKNOWN = "seat-unknown"
+    SEATS_TAKEN = "seats-taken"
+    ACCOUNT_LIMIT = "account-limit"
+    OPEN_HOLD_EXISTS = "open-hold-exists"
+    HOLD_NOT_FOUND = "hold-not-found"
+    HOLD_EXPIRED = "hold-expired"
+    HOLD_NOT_OPEN = "hold-not-open"
+    TOO_LITTLE_TIME = "too-little-time"
+    PAYING_CAP_REACHED = "paying-cap-reached"
+    PRICE_UNKNOWN = "price-unknown"
+    PRICE_CHANGED = "price-changed"
+    ORDER_NOT_FOUND = "order-not-found"
+    ORDER_NOT_PAYABLE = "order-not-payable"
+    ORDER_NOT_CANCELLABLE = "order-not-cancellable"
+    PAYMENT_RUNNING = "payment-running"
+    AMOUNT_MISMATCH = "amount-mismatch"
+    TENDERED_TOO_LITTLE = "tendered-too-little"
+    OPERATION_NOT_FOUND = "operation-not-found"
+    OPERATION_NOT_YOURS = "operation-not-yours"
+    RESULT_CONFLICT = "result-conflict"
+    PRINT_JOB_NOT_FOUND = "print-job-not-found"
+    PRINT_JOB_CONFLICT = "print-job-conflict"
+    TICKET_NOT_FOUND = "ticket-not-found"
+    BUSY = "busy"
+    AUTHORITY_AWAY = "authority-away"
+    INTERNAL = "internal"
+
+
+# ---------------------------------------------------------------- errors
+
+
+class FieldProblem(Message, frozen=True):
+    """One thing wrong with one field; `pointer` is a JSON pointer into the body, or `header:Name`, `query:name`."""
+
+    pointer: str
+    message: str
+
+
+class SeatRef(Message, frozen=True):
+    """A seat as people name it, beside its dense index in the plan."""
+
+    seat_no: int
+    section: str = ""
+    row: str = ""
+    number: str = ""
+
+
+class Problem(Message, frozen=True):
+    """RFC 9457 problem details. `seats` names the seats that were lost, all of them."""
+
+    type: str
+    title: str
+    status: int
+    code: ErrorCode
+    detail: str = ""
+    request_id: str = ""
+    fields: tuple[FieldProblem, ...] = ()
+    seats: tuple[SeatRef, ...] = ()
+    retry_after_s: int | None = None
+
+
+# ---------------------------------------------------------------- staff and accounts
+
+
+class LoginRequest(RequestMessage, frozen=True):
+    name: ShortText
+    password: Annotated[str, Meta(min_length=1, max_length=1024)]
+    device_id: DeviceId
+    device_name: ShortText
+
+
+class RefreshRequest(RequestMessage, frozen=True):
+    refresh_token: Annotated[str, Meta(min_length=1, max_length=1024)]
+    device_id: DeviceId
+
+
+class StaffSession(Message, frozen=True):
+    """Answer of login and refresh. `access_token` is short-lived; `refresh_token` is bound to the device, used once."""
+
+    access_token: str
+    access_expires_at: datetime
+    refresh_token: str
+    staff_id: UUID
+    name: str
+    display_name: str
+    role: Role
+    device_id: DeviceId
+    server_time: datetime
+
+
+class Me(Message, frozen=True):
+    principal: str
+    role: Role
+    display_name: str = ""
+    server_time: datetime
+
+
+class AccountSession(Message, frozen=True):
+    """A fan's account and its token (made by `POST /v1/accounts`)."""
+
+    account_id: AccountId
+    access_token: str
+    access_expires_at: datetime
+    server_time: datetime
+
+
+# ---------------------------------------------------------------- events, plans, prices
+
+
+class EventSummary(Message, frozen=True):
+    event_id: EventId
+    name: str
+    venue_name: str
+    starts_at: datetime
+    zone: str
+    currency: str
+    status: EventStatus
+    sale_opens_at: datetime
+    plan_id: UUID
+    plan_version: int
+    seat_count: int
+
+
+class EventList(Message, frozen=True):
+    events: tuple[EventSummary, ...]
+    server_time: datetime
+
+
+class PriceCategory(Message, frozen=True):
+    """`category_no` is the index of the category in the plan."""
+
+    category_no: int
+    name: str
+    color: str
+
+
+class PriceType(Message, frozen=True):
+    """Adult, child, … ; `price_type_id` is stable within the event."""
+
+    price_type_id: int
+    name: str
+
+
+class Price(Message, frozen=True):
+    category_no: int
+    price_type_id: int
+    amount_minor: int
+
+
+class EventDetail(EventSummary, frozen=True):
+    """An event with all a seller needs; prices are those of `price_version`."""
+
+    hold_ttl_s: int
+    grace_s: int
+    max_per_account: int
+    price_version: int
+    categories: tuple[PriceCategory, ...]
+    price_types: tuple[PriceType, ...]
+    prices: tuple[Price, ...]
+    server_time: datetime
+
+
+class PlanSection(Message, frozen=True):
+    name: str
+    label_x: float
+    label_y: float
+
+
+class PlanRow(Message, frozen=True):
+    """`section_no` indexes `Plan.sections`; seats of a row are contiguous in seat order and adjacent in that order."""
+
+    section_no: int
+    label: str
+    first_seat: int
+    seat_count: int
+    label_position: str = ""
+
+
+class PlanArea(Message, frozen=True):
+    """A shape of the plan that holds no seat. `points` is x0, y0, x1, y1, … for polygons; sizes in plan units."""
+
+    shape: str
+    x: float
+    y: float
+    width: float = 0.0
+    height: float = 0.0
+    points: tuple[float, ...] = ()
+    rotation: float = 0.0
+    color: str = ""
+    border_color: str = ""
+    text: str = ""
+    text_x: float = 0.0
+    text_y: float = 0.0
+    text_size: float = 0.0
+    text_color: str = ""
+
+
+class PlanSeats(Message, frozen=True):
+    """Columns over all seats; the index is `seat_no`. `flags`: 1 accessible, 2 companion, 4 restricted view."""
+
+    guid: tuple[str, ...]
+    number: tuple[str, ...]
+    row_no: tuple[int, ...]
+    category_no: tuple[int, ...]
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    flags: tuple[int, ...]
+
+
+class Plan(Message, frozen=True):
+    """A seating plan: static geometry, immutable by (plan_id, version), cacheable for ever (R13)."""
+
+    plan_id: UUID
+    version: int
+    name: str
+    width: float
+    height: float
+    seat_radius: float
+    categories: tuple[PriceCategory, ...]
+    sections: tuple[PlanSection, ...]
+    rows: tuple[PlanRow, ...]
+    areas: tuple[PlanArea, ...]
+    seats: PlanSeats
+
+
+# ---------------------------------------------------------------- sale
+
+
+class HoldRequest(RequestMessage, frozen=True):
+    """1–6 distinct seats, all or nothing (R3)."""
+
+    seats: Annotated[tuple[SeatNumber, ...], Meta(min_length=1, max_length=MAX_SEATS_PER_HOLD)]
+
+
+class Hold(Message, frozen=True):
+    """`status` is as of `server_time`: a hold past its deadline reads EXPIRED, swept or not (R4, R5)."""
+
+    hold_id: HoldId
+    event_id: EventId
+    status: HoldStatus
+    seats: tuple[SeatRef, ...]
+    expires_at: datetime
+    grace_used: bool
+    order_id: OrderId | None = None
+    created_at: datetime
+    server_time: datetime
+
+
+class CheckoutLine(RequestMessage, frozen=True):
+    seat_no: SeatNumber
+    price_type_id: Annotated[int, Meta(ge=0, le=1_000_000)]
+
+
+class CheckoutRequest(RequestMessage, frozen=True):
+    """`shown_total_minor` is what the buyer was shown; it is compared with the server's own total, never believed."""
+
+    lines: Annotated[tuple[CheckoutLine, ...], Meta(min_length=1, max_length=MAX_SEATS_PER_HOLD)]
+    shown_total_minor: MinorAmount
+
+
+class OrderLine(Message, frozen=True):
+    seat: SeatRef
+    price_type_id: int
+    price_type_name: str
+    amount_minor: int
+
+
+class PaymentOperation(Message, frozen=True):
+    """`next_action` is what the buyer must do (3-D Secure and the like) when status is ACTION_REQUIRED."""
+
+    operation_id: OperationId
+    order_id: OrderId
+    part: int
+    kind: OperationKind
+    status: OperationStatus
+    provider: str
+    amount_minor: int
+    currency: str
+    device_id: DeviceId | None = None
+    provider_ref: str = ""
+    decline_code: str = ""
+    next_action: str = ""
+    tendered_minor: int | None = None
+    change_minor: int | None = None
+    created_at: datetime
+    updated_at: datetime
+
+
+class Order(Message, frozen=True):
+    """`number` is what people read; `pay_until` the deadline of its hold, None once settled."""
+
+    order_id: OrderId
+    event_id: EventId
+    number: str
+    status: OrderStatus
+    amount_minor: int
+    currency: str
+    price_version: int
+    lines: tuple[OrderLine, ...]
+    hold_ids: tuple[HoldId, ...]
+    operations: tuple[PaymentOperation, ...]
+    pay_until: datetime | None
+    created_at: datetime
+    server_time: datetime
+
+
+class PaymentRequest(RequestMessage, frozen=True):
+    """Pays `amount_minor` of an order.
+
+    `kind` is cash (with `tendered_minor`), sale (`provider` names the terminal protocol; the caller's device drives the
+    terminal and reports), or authorize (`provider` names the provider; `payment_method` is its reference of the card,
+    never a card number).
+    """
+
+    kind: OperationKind
+    provider: Annotated[str, Meta(min_length=1, max_length=40)]
+    amount_minor: MinorAmount
+    tendered_minor: MinorAmount | None = None
+    payment_method: Annotated[str, Meta(max_length=200)] = ""
+
+
+class PaymentAnswer(Message, frozen=True):
+    operation: PaymentOperation
+    order: Order
+
+
+class ResultOutcome(StrEnum):
+    SUCCEEDED = "succeeded"
+    DECLINED = "declined"
+    UNKNOWN = "unknown"
+
+
+class EvidenceItem(RequestMessage, frozen=True):
+    """One step that a device saw. Card numbers and track data never travel (R43)."""
+
+    at: datetime
+    direction: Annotated[str, Meta(max_length=20)]
+    body: Annotated[str, Meta(max_length=4000)]
+
+
+class ResultReport(RequestMessage, frozen=True):
+    """What a terminal said about an operation; only the device that opened the operation may report it."""
+
+    outcome: ResultOutcome
+    amount_minor: MinorAmount
+    provider_ref: Annotated[str, Meta(max_length=200)] = ""
+    decline_code: Annotated[str, Meta(max_length=100)] = ""
+    card_brand: Annotated[str, Meta(max_length=60)] = ""
+    evidence: Annotated[tuple[EvidenceItem, ...], Meta(max_length=200)] = ()
+
+
+class ResultAnswer(Message, frozen=True):
+    operation: PaymentOperation
+    order: Order
+    advice: Advice
+
+
+class CancelRequest(RequestMessage, frozen=True):
+    """Cancels a PENDING order. `keep_seats` returns the seats to the hold while time is left, else they are freed."""
+
+    reason: ShortText
+    keep_seats: bool
+
+
+# ---------------------------------------------------------------- after the sale
+
+
+class Ticket(Message, frozen=True):
+    """`code` is what the QR says; it is not guessable (80 random bits or more)."""
+
+    ticket_id: TicketId
+    order_id: OrderId
+    seat: SeatRef
+    price_type_name: str
+    amount_minor: int
+    currency: str
+    code: str
+    status: TicketStatus
+
+
+class TicketList(Message, frozen=True):
+    """`complete` is false while the issuer is still behind the confirmation (R28)."""
+
+    order_id: OrderId
+    complete: bool
+    tickets: tuple[Ticket, ...]
+
+
+class PrintJobRequest(RequestMessage, frozen=True):
+    ticket_ids: Annotated[tuple[TicketId, ...], Meta(min_length=1, max_length=100)]
+    printer: ShortText
+
+
+class PrintJobReport(RequestMessage, frozen=True):
+    status: PrintJobStatus
+    detail: Annotated[str, Meta(max_length=500)] = ""
+
+
+class PrintJob(Message, frozen=True):
+    print_job_id: PrintJobId
+    order_id: OrderId
+    ticket_ids: tuple[TicketId, ...]
+    printer: str
+    status: PrintJobStatus
+    detail: str = ""
+    created_at: datetime
+
+
+# ---------------------------------------------------------------- seat feed (text frames; deltas to consoles are binary)
+
+
+class FeedHello(Message, frozen=True, tag="hello", tag_field="type"):
+    """First frame on a feed: where the server stands."""
+
+    event_id: EventId
+    epoch: int
+    version: int
+    server_time: datetime
+
+
+class FeedBeat(Message, frozen=True, tag="beat", tag_field="type"):
+    """Sent when nothing changed for `FEED_BEAT_S`, so that a silent link is noticed (G3)."""
+
+    epoch: int
+    version: int
+    server_time: datetime
+
+
+class FeedResync(Message, frozen=True, tag="resync", tag_field="type"):
+    """The server cannot continue from where the client stands: load the snapshot again."""
+
+    epoch: int
+    version: int
+
+
+class FeedDelta(Message, frozen=True, tag="delta", tag_field="type"):
+    """JSON form of a delta: `changes` is (seat_no, state) pairs; versions are dense (R13)."""
+
+    epoch: int
+    from_version: int
+    to_version: int
+    changes: tuple[tuple[int, int], ...]
+
+
+FeedText = FeedHello | FeedBeat | FeedResync | FeedDelta
+FEED_BEAT_S = 2.0
+
+
+class Health(Message, frozen=True):
+    status: str
+    detail: str = ""

@@ -1,0 +1,1 @@
+"""What the wire and the catalogues promise."""

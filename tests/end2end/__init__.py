@@ -1,0 +1,1 @@
+"""Real processes, from outside: nothing here imports the console."""

@@ -1,0 +1,1 @@
+"""The booking system on a real PostgreSQL."""
