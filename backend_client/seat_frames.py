@@ -86,7 +86,8 @@ def staff_state(status: StaffStatus, holder: HolderKind, *, printed: bool = Fals
 
 def to_public(states: States) -> States:
     """Staff bytes → public states, element by element."""
-    return _PUBLIC_OF_STATUS[states & STATUS_MASK]
+    public: States = _PUBLIC_OF_STATUS[states & STATUS_MASK]
+    return public
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,8 @@ def encode_delta(delta: Delta) -> bytes:
         delta.from_version, delta.to_version, len(delta.seats),
     )  # fmt: skip
     words = delta.seats.astype("<u4") << np.uint32(8) | delta.states.astype("<u4")
-    return header + words.astype("<u4").tobytes()
+    body: bytes = words.astype("<u4").tobytes()
+    return header + body
 
 
 def decode_delta(data: bytes) -> Delta:

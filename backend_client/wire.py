@@ -174,14 +174,14 @@ class ErrorCode(StrEnum):
 # ---------------------------------------------------------------- errors
 
 
-class FieldProblem(Message, frozen=True):
+class FieldProblem(Message, frozen=True, kw_only=True):
     """One thing wrong with one field; `pointer` is a JSON pointer into the body, or `header:Name`, `query:name`."""
 
     pointer: str
     message: str
 
 
-class SeatRef(Message, frozen=True):
+class SeatRef(Message, frozen=True, kw_only=True):
     """A seat as people name it, beside its dense index in the plan."""
 
     seat_no: int
@@ -190,7 +190,7 @@ class SeatRef(Message, frozen=True):
     number: str = ""
 
 
-class Problem(Message, frozen=True):
+class Problem(Message, frozen=True, kw_only=True):
     """RFC 9457 problem details. `seats` names the seats that were lost, all of them."""
 
     type: str
@@ -207,19 +207,19 @@ class Problem(Message, frozen=True):
 # ---------------------------------------------------------------- staff and accounts
 
 
-class LoginRequest(RequestMessage, frozen=True):
+class LoginRequest(RequestMessage, frozen=True, kw_only=True):
     name: ShortText
     password: Annotated[str, Meta(min_length=1, max_length=1024)]
     device_id: DeviceId
     device_name: ShortText
 
 
-class RefreshRequest(RequestMessage, frozen=True):
+class RefreshRequest(RequestMessage, frozen=True, kw_only=True):
     refresh_token: Annotated[str, Meta(min_length=1, max_length=1024)]
     device_id: DeviceId
 
 
-class StaffSession(Message, frozen=True):
+class StaffSession(Message, frozen=True, kw_only=True):
     """Answer of login and refresh. `access_token` is short-lived; `refresh_token` is bound to the device, used once."""
 
     access_token: str
@@ -233,14 +233,14 @@ class StaffSession(Message, frozen=True):
     server_time: datetime
 
 
-class Me(Message, frozen=True):
+class Me(Message, frozen=True, kw_only=True):
     principal: str
     role: Role
     display_name: str = ""
     server_time: datetime
 
 
-class AccountSession(Message, frozen=True):
+class AccountSession(Message, frozen=True, kw_only=True):
     """A fan's account and its token (made by `POST /v1/accounts`)."""
 
     account_id: AccountId
@@ -252,7 +252,7 @@ class AccountSession(Message, frozen=True):
 # ---------------------------------------------------------------- events, plans, prices
 
 
-class EventSummary(Message, frozen=True):
+class EventSummary(Message, frozen=True, kw_only=True):
     event_id: EventId
     name: str
     venue_name: str
@@ -266,12 +266,12 @@ class EventSummary(Message, frozen=True):
     seat_count: int
 
 
-class EventList(Message, frozen=True):
+class EventList(Message, frozen=True, kw_only=True):
     events: tuple[EventSummary, ...]
     server_time: datetime
 
 
-class PriceCategory(Message, frozen=True):
+class PriceCategory(Message, frozen=True, kw_only=True):
     """`category_no` is the index of the category in the plan."""
 
     category_no: int
@@ -279,20 +279,20 @@ class PriceCategory(Message, frozen=True):
     color: str
 
 
-class PriceType(Message, frozen=True):
+class PriceType(Message, frozen=True, kw_only=True):
     """Adult, child, … ; `price_type_id` is stable within the event."""
 
     price_type_id: int
     name: str
 
 
-class Price(Message, frozen=True):
+class Price(Message, frozen=True, kw_only=True):
     category_no: int
     price_type_id: int
     amount_minor: int
 
 
-class EventDetail(EventSummary, frozen=True):
+class EventDetail(EventSummary, frozen=True, kw_only=True):
     """An event with all a seller needs; prices are those of `price_version`."""
 
     hold_ttl_s: int
@@ -305,13 +305,13 @@ class EventDetail(EventSummary, frozen=True):
     server_time: datetime
 
 
-class PlanSection(Message, frozen=True):
+class PlanSection(Message, frozen=True, kw_only=True):
     name: str
     label_x: float
     label_y: float
 
 
-class PlanRow(Message, frozen=True):
+class PlanRow(Message, frozen=True, kw_only=True):
     """`section_no` indexes `Plan.sections`; seats of a row are contiguous in seat order and adjacent in that order."""
 
     section_no: int
@@ -321,7 +321,7 @@ class PlanRow(Message, frozen=True):
     label_position: str = ""
 
 
-class PlanArea(Message, frozen=True):
+class PlanArea(Message, frozen=True, kw_only=True):
     """A shape of the plan that holds no seat. `points` is x0, y0, x1, y1, … for polygons; sizes in plan units."""
 
     shape: str
@@ -340,7 +340,7 @@ class PlanArea(Message, frozen=True):
     text_color: str = ""
 
 
-class PlanSeats(Message, frozen=True):
+class PlanSeats(Message, frozen=True, kw_only=True):
     """Columns over all seats; the index is `seat_no`. `flags`: 1 accessible, 2 companion, 4 restricted view."""
 
     guid: tuple[str, ...]
@@ -352,7 +352,7 @@ class PlanSeats(Message, frozen=True):
     flags: tuple[int, ...]
 
 
-class Plan(Message, frozen=True):
+class Plan(Message, frozen=True, kw_only=True):
     """A seating plan: static geometry, immutable by (plan_id, version), cacheable for ever (R13)."""
 
     plan_id: UUID
@@ -371,13 +371,13 @@ class Plan(Message, frozen=True):
 # ---------------------------------------------------------------- sale
 
 
-class HoldRequest(RequestMessage, frozen=True):
+class HoldRequest(RequestMessage, frozen=True, kw_only=True):
     """1–6 distinct seats, all or nothing (R3)."""
 
     seats: Annotated[tuple[SeatNumber, ...], Meta(min_length=1, max_length=MAX_SEATS_PER_HOLD)]
 
 
-class Hold(Message, frozen=True):
+class Hold(Message, frozen=True, kw_only=True):
     """`status` is as of `server_time`: a hold past its deadline reads EXPIRED, swept or not (R4, R5)."""
 
     hold_id: HoldId
@@ -391,26 +391,26 @@ class Hold(Message, frozen=True):
     server_time: datetime
 
 
-class CheckoutLine(RequestMessage, frozen=True):
+class CheckoutLine(RequestMessage, frozen=True, kw_only=True):
     seat_no: SeatNumber
     price_type_id: Annotated[int, Meta(ge=0, le=1_000_000)]
 
 
-class CheckoutRequest(RequestMessage, frozen=True):
+class CheckoutRequest(RequestMessage, frozen=True, kw_only=True):
     """`shown_total_minor` is what the buyer was shown; it is compared with the server's own total, never believed."""
 
     lines: Annotated[tuple[CheckoutLine, ...], Meta(min_length=1, max_length=MAX_SEATS_PER_HOLD)]
     shown_total_minor: MinorAmount
 
 
-class OrderLine(Message, frozen=True):
+class OrderLine(Message, frozen=True, kw_only=True):
     seat: SeatRef
     price_type_id: int
     price_type_name: str
     amount_minor: int
 
 
-class PaymentOperation(Message, frozen=True):
+class PaymentOperation(Message, frozen=True, kw_only=True):
     """`next_action` is what the buyer must do (3-D Secure and the like) when status is ACTION_REQUIRED."""
 
     operation_id: OperationId
@@ -431,7 +431,7 @@ class PaymentOperation(Message, frozen=True):
     updated_at: datetime
 
 
-class Order(Message, frozen=True):
+class Order(Message, frozen=True, kw_only=True):
     """`number` is what people read; `pay_until` the deadline of its hold, None once settled."""
 
     order_id: OrderId
@@ -449,7 +449,7 @@ class Order(Message, frozen=True):
     server_time: datetime
 
 
-class PaymentRequest(RequestMessage, frozen=True):
+class PaymentRequest(RequestMessage, frozen=True, kw_only=True):
     """Pays `amount_minor` of an order.
 
     `kind` is cash (with `tendered_minor`), sale (`provider` names the terminal protocol; the caller's device drives the
@@ -464,7 +464,7 @@ class PaymentRequest(RequestMessage, frozen=True):
     payment_method: Annotated[str, Meta(max_length=200)] = ""
 
 
-class PaymentAnswer(Message, frozen=True):
+class PaymentAnswer(Message, frozen=True, kw_only=True):
     operation: PaymentOperation
     order: Order
 
@@ -475,7 +475,7 @@ class ResultOutcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-class EvidenceItem(RequestMessage, frozen=True):
+class EvidenceItem(RequestMessage, frozen=True, kw_only=True):
     """One step that a device saw. Card numbers and track data never travel (R43)."""
 
     at: datetime
@@ -483,7 +483,7 @@ class EvidenceItem(RequestMessage, frozen=True):
     body: Annotated[str, Meta(max_length=4000)]
 
 
-class ResultReport(RequestMessage, frozen=True):
+class ResultReport(RequestMessage, frozen=True, kw_only=True):
     """What a terminal said about an operation; only the device that opened the operation may report it."""
 
     outcome: ResultOutcome
@@ -494,13 +494,13 @@ class ResultReport(RequestMessage, frozen=True):
     evidence: Annotated[tuple[EvidenceItem, ...], Meta(max_length=200)] = ()
 
 
-class ResultAnswer(Message, frozen=True):
+class ResultAnswer(Message, frozen=True, kw_only=True):
     operation: PaymentOperation
     order: Order
     advice: Advice
 
 
-class CancelRequest(RequestMessage, frozen=True):
+class CancelRequest(RequestMessage, frozen=True, kw_only=True):
     """Cancels a PENDING order. `keep_seats` returns the seats to the hold while time is left, else they are freed."""
 
     reason: ShortText
@@ -510,7 +510,7 @@ class CancelRequest(RequestMessage, frozen=True):
 # ---------------------------------------------------------------- after the sale
 
 
-class Ticket(Message, frozen=True):
+class Ticket(Message, frozen=True, kw_only=True):
     """`code` is what the QR says; it is not guessable (80 random bits or more)."""
 
     ticket_id: TicketId
@@ -523,7 +523,7 @@ class Ticket(Message, frozen=True):
     status: TicketStatus
 
 
-class TicketList(Message, frozen=True):
+class TicketList(Message, frozen=True, kw_only=True):
     """`complete` is false while the issuer is still behind the confirmation (R28)."""
 
     order_id: OrderId
@@ -531,17 +531,17 @@ class TicketList(Message, frozen=True):
     tickets: tuple[Ticket, ...]
 
 
-class PrintJobRequest(RequestMessage, frozen=True):
+class PrintJobRequest(RequestMessage, frozen=True, kw_only=True):
     ticket_ids: Annotated[tuple[TicketId, ...], Meta(min_length=1, max_length=100)]
     printer: ShortText
 
 
-class PrintJobReport(RequestMessage, frozen=True):
+class PrintJobReport(RequestMessage, frozen=True, kw_only=True):
     status: PrintJobStatus
     detail: Annotated[str, Meta(max_length=500)] = ""
 
 
-class PrintJob(Message, frozen=True):
+class PrintJob(Message, frozen=True, kw_only=True):
     print_job_id: PrintJobId
     order_id: OrderId
     ticket_ids: tuple[TicketId, ...]
@@ -551,10 +551,10 @@ class PrintJob(Message, frozen=True):
     created_at: datetime
 
 
-# ---------------------------------------------------------------- seat feed (text frames; deltas to consoles are binary)
+# ---------------------------------------------------------------- seat feed (text frames)
 
 
-class FeedHello(Message, frozen=True, tag="hello", tag_field="type"):
+class FeedHello(Message, frozen=True, kw_only=True, tag="hello", tag_field="type"):
     """First frame on a feed: where the server stands."""
 
     event_id: EventId
@@ -563,7 +563,7 @@ class FeedHello(Message, frozen=True, tag="hello", tag_field="type"):
     server_time: datetime
 
 
-class FeedBeat(Message, frozen=True, tag="beat", tag_field="type"):
+class FeedBeat(Message, frozen=True, kw_only=True, tag="beat", tag_field="type"):
     """Sent when nothing changed for `FEED_BEAT_S`, so that a silent link is noticed (G3)."""
 
     epoch: int
@@ -571,14 +571,14 @@ class FeedBeat(Message, frozen=True, tag="beat", tag_field="type"):
     server_time: datetime
 
 
-class FeedResync(Message, frozen=True, tag="resync", tag_field="type"):
+class FeedResync(Message, frozen=True, kw_only=True, tag="resync", tag_field="type"):
     """The server cannot continue from where the client stands: load the snapshot again."""
 
     epoch: int
     version: int
 
 
-class FeedDelta(Message, frozen=True, tag="delta", tag_field="type"):
+class FeedDelta(Message, frozen=True, kw_only=True, tag="delta", tag_field="type"):
     """JSON form of a delta: `changes` is (seat_no, state) pairs; versions are dense (R13)."""
 
     epoch: int
@@ -591,6 +591,6 @@ FeedText = FeedHello | FeedBeat | FeedResync | FeedDelta
 FEED_BEAT_S = 2.0
 
 
-class Health(Message, frozen=True):
+class Health(Message, frozen=True, kw_only=True):
     status: str
     detail: str = ""
