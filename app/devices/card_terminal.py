@@ -1,0 +1,182 @@
+"""The card terminal as the rest of the console sees it, whatever protocol it speaks (R30, R31, DESIGN §3).
+
+A payment ends in one of three ways, and only the terminal's own word makes the first two:
+
+- APPROVED: the terminal booked `amount_minor` (which may be less than was asked: believe this figure, never your own);
+- DECLINED: the terminal said that nothing was booked, or that what it had booked is reversed;
+- UNKNOWN: the line or the terminal went away after the request had left. Ask `last_transaction`; never charge again.
+
+Errors (all are `TerminalError` and carry a kebab-case `code`) say that nothing was begun:
+
+    TerminalError
+    ├── TerminalUnavailableError   no connection or no registration; no payment was sent       terminal-unavailable
+    ├── TerminalBusyError          another command of ours is running on this terminal          terminal-busy
+    ├── TerminalRefusedError       the terminal refused an enquiry or a reversal                 terminal-refused
+    └── UnsupportedCurrencyError   the terminal's protocol has no number for this currency       unsupported-currency
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import ClassVar, Protocol
+
+
+class TerminalOutcome(StrEnum):
+    APPROVED = "approved"
+    DECLINED = "declined"
+    UNKNOWN = "unknown"
+
+
+class Verdict(StrEnum):
+    """The till's answer to an approval: goods issued, or reverse it at once (the hold was lost)."""
+
+    ACCEPT = "accept"
+    REVERSE = "reverse"
+
+
+class Progress(StrEnum):
+    """What the terminal is doing now, as far as it tells; for the clerk's eyes only."""
+
+    CONNECTING = "connecting"
+    PRESENT_CARD = "present-card"
+    ENTER_PIN = "enter-pin"
+    ASKING_HOST = "asking-host"
+    PLEASE_WAIT = "please-wait"
+    REMOVE_CARD = "remove-card"
+    APPROVED = "approved"
+    DECLINED = "declined"
+    FINISHING = "finishing"
+
+
+class Readiness(StrEnum):
+    READY = "ready"
+    NOT_READY = "not-ready"
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceStep:
+    """One frame or event of a conversation, without card numbers, track data or passwords (R43).
+
+    `direction` is `sent`, `received` or `note`; `body` is at most 4,000 characters.
+    """
+
+    at: datetime
+    direction: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalResult:
+    """What a terminal said about one transaction.
+
+    `amount_minor` is the terminal's figure, 0 when nothing was booked or nothing is known. `trace` and `receipt_no`
+    name the transaction at the terminal (None: not told). UNKNOWN keeps whatever was heard before the line went:
+    an approval that was heard but not completed has `amount_minor`, `trace` and `receipt_no`. `decline_code` is
+    kebab-case. `reversed_at_terminal` says that the terminal booked it and took it back. `original_trace` is set when
+    this transaction is itself the reversal of another. `booked_at` is aware UTC, from the terminal's own clock.
+    """
+
+    outcome: TerminalOutcome
+    amount_minor: int
+    currency: str
+    trace: int | None = None
+    receipt_no: int | None = None
+    card_brand: str = ""
+    card_last4: str = ""
+    decline_code: str = ""
+    terminal_id: str = ""
+    booked_at: datetime | None = None
+    original_trace: int | None = None
+    reversed_at_terminal: bool = False
+    receipt_lines: tuple[str, ...] = ()
+    evidence: tuple[EvidenceStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalStatus:
+    """Answer of a status enquiry; `detail` is the terminal's own code or text for a technician."""
+
+    readiness: Readiness
+    detail: str = ""
+
+
+ProgressCallback = Callable[[Progress], None]
+ResultCallback = Callable[[TerminalResult], Awaitable[Verdict]]
+
+
+class TerminalError(Exception):
+    """Base: the terminal could not be used, and nothing was begun."""
+
+    code: ClassVar[str] = "terminal-error"
+
+
+class TerminalUnavailableError(TerminalError):
+    code = "terminal-unavailable"
+
+
+class TerminalBusyError(TerminalError):
+    code = "terminal-busy"
+
+
+class TerminalRefusedError(TerminalError):
+    """`decline_code` is the terminal's reason, e.g. `already-reversed`, `reversal-not-possible`, `terminal-busy`."""
+
+    code = "terminal-refused"
+
+    def __init__(self, message: str, decline_code: str) -> None:
+        super().__init__(message)
+        self.decline_code = decline_code
+
+
+class UnsupportedCurrencyError(TerminalError):
+    code = "unsupported-currency"
+
+
+class CardTerminal(Protocol):
+    """A card terminal at this counter. One command runs at a time; a second one raises `TerminalBusyError`."""
+
+    @property
+    def provider(self) -> str:
+        """The protocol's name, as `PaymentRequest.provider` says it (`zvt`)."""
+        ...
+
+    async def pay(
+        self, amount_minor: int, currency: str, *, on_progress: ProgressCallback, on_result: ResultCallback
+    ) -> TerminalResult:
+        """Ask the terminal to book a sale and wait for its last word.
+
+        `on_result` is awaited, for about 3 s at most, when the terminal has approved and waits to hear whether goods
+        are issued; a late or failing verdict counts as ACCEPT (settle later, DESIGN §3), and the coroutine is left to
+        run to its end. Raises `TerminalError` only when no request has left for the terminal.
+        """
+        ...
+
+    async def abort(self) -> None:
+        """Wish that the running payment ends. Only a wish: `pay` still returns the truth (T9). No-op when idle."""
+        ...
+
+    async def last_transaction(self) -> TerminalResult | None:
+        """The last transaction that the terminal stored, for recovery (T4).
+
+        None means that the terminal named none, which proves nothing: some answer so by configuration.
+        """
+        ...
+
+    async def reverse(self, receipt_no: int) -> TerminalResult:
+        """Reverse the transaction that `receipt_no` names (T6).
+
+        APPROVED: reversed, and the terminal named the receipt that was asked for. UNKNOWN: no answer, or the terminal
+        named another transaction (`decline_code` `reversed-another`): raise an alarm, do not repeat.
+        """
+        ...
+
+    async def status(self) -> TerminalStatus:
+        """Whether the terminal is reachable and ready."""
+        ...
+
+    async def close(self) -> None:
+        """Drop the connection; a running payment ends UNKNOWN."""
+        ...

@@ -1,0 +1,157 @@
+"""A card terminal in memory for tests of callers: it keeps the interface's promises and plays the outcome it was given.
+
+terminal = FakeCardTerminal()
+terminal.play(Approve(), Decline("insufficient-funds"), LoseLine(booked=True))
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from app.devices.card_terminal import (
+    Progress,
+    ProgressCallback,
+    Readiness,
+    ResultCallback,
+    TerminalBusyError,
+    TerminalOutcome,
+    TerminalRefusedError,
+    TerminalResult,
+    TerminalStatus,
+    TerminalUnavailableError,
+    Verdict,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Approve:
+    """Approves; `amount_minor` approves another amount than was asked."""
+
+    amount_minor: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decline:
+    decline_code: str = "declined-by-host"
+
+
+@dataclass(frozen=True, slots=True)
+class LoseLine:
+    """The line dies before the result is heard; `booked` says whether the terminal stored a payment."""
+
+    booked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitAbort:
+    """Waits for `abort`, then declines, or approves all the same when `approve_anyway` (T9)."""
+
+    approve_anyway: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """No connection: raises before anything is begun."""
+
+
+Scene = Approve | Decline | LoseLine | AwaitAbort | Unreachable
+
+
+@dataclass(slots=True)
+class FakeCardTerminal:
+    """See the module. `booked` is the terminal's own ledger, oldest first; an approval is the default scene."""
+
+    booked: list[TerminalResult] = field(default_factory=list)
+    payments_asked: int = 0
+    _scenes: deque[Scene] = field(default_factory=deque)
+    _abort: asyncio.Event | None = None
+
+    @property
+    def provider(self) -> str:
+        return "zvt"
+
+    def play(self, *scenes: Scene) -> None:
+        """Queue what the next payments do."""
+        self._scenes.extend(scenes)
+
+    async def pay(
+        self, amount_minor: int, currency: str, *, on_progress: ProgressCallback, on_result: ResultCallback
+    ) -> TerminalResult:
+        """Play the next scene; see `CardTerminal.pay`."""
+        if self._abort is not None:
+            raise TerminalBusyError("a payment is running")
+        scene = self._scenes.popleft() if self._scenes else Approve()
+        if isinstance(scene, Unreachable):
+            raise TerminalUnavailableError("no connection")
+        self.payments_asked += 1
+        self._abort = asyncio.Event()
+        try:
+            on_progress(Progress.PRESENT_CARD)
+            if isinstance(scene, AwaitAbort):
+                await self._abort.wait()
+                scene = Approve() if scene.approve_anyway else Decline("aborted")
+            return await self._finish(scene, amount_minor, currency, on_result)
+        finally:
+            self._abort = None
+
+    async def _finish(
+        self, scene: Approve | Decline | LoseLine, amount_minor: int, currency: str, on_result: ResultCallback
+    ) -> TerminalResult:
+        if isinstance(scene, Decline):
+            return TerminalResult(TerminalOutcome.DECLINED, 0, currency, decline_code=scene.decline_code)
+        if isinstance(scene, LoseLine):
+            if scene.booked:
+                self._book(amount_minor, currency)
+            return TerminalResult(TerminalOutcome.UNKNOWN, 0, currency)
+        result = self._book(amount_minor if scene.amount_minor is None else scene.amount_minor, currency)
+        if await on_result(result) is Verdict.ACCEPT:
+            return result
+        self.booked.remove(result)
+        return replace(
+            result,
+            outcome=TerminalOutcome.DECLINED,
+            amount_minor=0,
+            decline_code="goods-not-issued",
+            reversed_at_terminal=True,
+        )
+
+    def _book(self, amount_minor: int, currency: str) -> TerminalResult:
+        result = TerminalResult(
+            TerminalOutcome.APPROVED,
+            amount_minor,
+            currency,
+            trace=self.payments_asked,
+            receipt_no=self.payments_asked,
+            card_brand="Visa",
+            card_last4="1111",
+            booked_at=datetime.now(UTC),
+        )
+        self.booked.append(result)
+        return result
+
+    async def abort(self) -> None:
+        """See `CardTerminal.abort`."""
+        if self._abort is not None:
+            self._abort.set()
+
+    async def last_transaction(self) -> TerminalResult | None:
+        """See `CardTerminal.last_transaction`."""
+        return self.booked[-1] if self.booked else None
+
+    async def reverse(self, receipt_no: int) -> TerminalResult:
+        """See `CardTerminal.reverse`."""
+        for result in self.booked:
+            if result.receipt_no == receipt_no:
+                self.booked.remove(result)
+                return replace(result, original_trace=result.trace)
+        raise TerminalRefusedError("no such receipt", "reversal-not-possible")
+
+    async def status(self) -> TerminalStatus:
+        """See `CardTerminal.status`."""
+        return TerminalStatus(Readiness.READY)
+
+    async def close(self) -> None:
+        """Nothing to drop."""
