@@ -1,0 +1,127 @@
+"""What can go wrong at a counter, sorted by blame. The shell words each by its `code`; nothing is shown as it stands.
+
+    ConsoleError
+    ├── ByPersonError          the person at the counter can do it differently
+    │   ├── NotAllowedError            the role may not do this                             not-allowed
+    │   ├── NothingPickedError         no seat is picked                                    nothing-picked
+    │   ├── TooManySeatsError          more seats than one hold takes                       too-many-seats
+    │   ├── SeatNotPickableError       the seat is taken, blocked or unknown                seat-not-pickable
+    │   ├── TenderedTooLittleError     less cash than the total                             tendered-too-little
+    │   └── SaleNotReadyError          the sale is not at a step where this can be done     sale-not-ready
+    ├── BySurroundingsError    a device, a file or the keyring
+    │   ├── NoTerminalError            no card terminal is set up                           no-terminal
+    │   ├── TerminalUnsettledError     an earlier card payment must be settled first        terminal-unsettled
+    │   ├── NoPrinterError             no ticket printer is set up                          no-printer
+    │   ├── TicketsNotReadyError       the tickets are not issued yet                       tickets-not-ready
+    │   └── JournalError               the local journal
+    │       ├── JournalInUseError          another console works on this folder             journal-in-use
+    │       ├── JournalDamagedError        unreadable, or gone; never recreated in silence  journal-damaged
+    │       ├── JournalTooNewError         written by a newer console                       journal-too-new
+    │       └── JournalWriteError          it could not be written (disk full, …)           journal-write-failed
+    └── ByProgramError         a fault of ours
+        └── IllegalTransitionError     the sale cannot go from here to there                illegal-transition
+
+Trouble with the booking system has a tree of its own (`backend_client.errors`), and so have devices.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class ConsoleError(Exception):
+    """Base of all; `code` is stable and kebab-case."""
+
+    code: ClassVar[str] = "console-error"
+
+
+class ByPersonError(ConsoleError):
+    code = "by-person"
+
+
+class NotAllowedError(ByPersonError):
+    code = "not-allowed"
+
+
+class NothingPickedError(ByPersonError):
+    code = "nothing-picked"
+
+
+class TooManySeatsError(ByPersonError):
+    """`limit` seats at most."""
+
+    code = "too-many-seats"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"at most {limit} seats")
+        self.limit = limit
+
+
+class SeatNotPickableError(ByPersonError):
+    code = "seat-not-pickable"
+
+    def __init__(self, seat_no: int) -> None:
+        super().__init__(f"seat {seat_no} cannot be picked")
+        self.seat_no = seat_no
+
+
+class TenderedTooLittleError(ByPersonError):
+    """`missing_minor` more are needed."""
+
+    code = "tendered-too-little"
+
+    def __init__(self, missing_minor: int) -> None:
+        super().__init__(f"{missing_minor} minor units are missing")
+        self.missing_minor = missing_minor
+
+
+class SaleNotReadyError(ByPersonError):
+    code = "sale-not-ready"
+
+
+class BySurroundingsError(ConsoleError):
+    code = "by-surroundings"
+
+
+class NoTerminalError(BySurroundingsError):
+    code = "no-terminal"
+
+
+class TerminalUnsettledError(BySurroundingsError):
+    code = "terminal-unsettled"
+
+
+class NoPrinterError(BySurroundingsError):
+    code = "no-printer"
+
+
+class TicketsNotReadyError(BySurroundingsError):
+    code = "tickets-not-ready"
+
+
+class JournalError(BySurroundingsError):
+    code = "journal-error"
+
+
+class JournalInUseError(JournalError):
+    code = "journal-in-use"
+
+
+class JournalDamagedError(JournalError):
+    code = "journal-damaged"
+
+
+class JournalTooNewError(JournalError):
+    code = "journal-too-new"
+
+
+class JournalWriteError(JournalError):
+    code = "journal-write-failed"
+
+
+class ByProgramError(ConsoleError):
+    code = "by-program"
+
+
+class IllegalTransitionError(ByProgramError):
+    code = "illegal-transition"

@@ -1,0 +1,265 @@
+"""What the console knows now, observable without Qt. Actions write it, the shell reads it; all on one thread.
+
+Each write says which part changed as a `Change` flag; flags add up, so a listener can gather them and refresh once.
+`batch` gathers the changes of several writes into one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Flag, StrEnum, auto
+
+from app.core.hold_clock import ServerClock
+from app.core.prices import PriceTable
+from app.core.sale import Sale, SaleId, SaleState
+from app.core.seat_map import SeatMapState
+from app.core.session import Session
+from backend_client.feed_protocol import FeedState
+from backend_client.seat_frames import Delta, Snapshot
+from backend_client.wire import EventDetail, EventSummary, Plan, SeatRef
+
+NOTICES_KEPT = 20
+
+
+class Change(Flag):
+    """Parts of the store."""
+
+    SESSION = auto()
+    EVENTS = auto()
+    EVENT = auto()
+    SEATS = auto()
+    SALE = auto()
+    PARKED = auto()
+    CONNECTION = auto()
+    FEED = auto()
+    CLOCK = auto()
+    TERMINAL = auto()
+    NOTICES = auto()
+
+
+class Connection(StrEnum):
+    """Whether the booking system answers."""
+
+    UNTRIED = "untried"
+    ONLINE = "online"
+    AWAY = "away"
+
+
+class NoticeCode(StrEnum):
+    """Something that the person at the counter should hear; the shell has the words."""
+
+    SEATS_LOST = "seats-lost"
+    HOLD_EXPIRED = "hold-expired"
+    PRICES_CHANGED = "prices-changed"
+    PAYMENT_DECLINED = "payment-declined"
+    PAYMENT_UNKNOWN = "payment-unknown"
+    PAYMENT_WITHDRAWN = "payment-withdrawn"
+    CARD_REVERSED = "card-reversed"
+    CHARGE_TO_RETURN = "charge-to-return"
+    PRINT_UNKNOWN = "print-unknown"
+    PRINT_FAILED = "print-failed"
+    SALE_RESUMED = "sale-resumed"
+    PARKED_SALE_PAID = "parked-sale-paid"
+    PARKED_SALE_FREE = "parked-sale-free"
+    SIGNED_OUT = "signed-out"
+    SESSION_ONLY = "session-only"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """`seats`, `amount_minor`, `currency` and `detail` are filled where the code has use for them.
+
+    `detail` is a code (a decline code, a storage state), never prose.
+    """
+
+    code: NoticeCode
+    seats: tuple[SeatRef, ...] = ()
+    amount_minor: int | None = None
+    currency: str = ""
+    detail: str = ""
+    sale_id: SaleId | None = None
+
+
+Listener = Callable[[Change], None]
+
+
+class ConsoleStore:
+    """See the module. Read the attributes, write through the methods. `feed_heard_at`: seconds of the steady clock."""
+
+    def __init__(self, clock: ServerClock) -> None:
+        self.clock = clock
+        self.session: Session | None = None
+        self.events: tuple[EventSummary, ...] = ()
+        self.event: EventDetail | None = None
+        self.plan: Plan | None = None
+        self.prices: PriceTable | None = None
+        self.seat_map: SeatMapState | None = None
+        self.sale: Sale | None = None
+        self.parked: tuple[Sale, ...] = ()
+        self.connection = Connection.UNTRIED
+        self.feed_state = FeedState.CLOSED
+        self.feed_heard_at: float | None = None
+        self.terminal_progress = ""
+        self.notices: tuple[Notice, ...] = ()
+        self._listeners: list[Listener] = []
+        self._depth = 0
+        self._gathered = Change(0)
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` after each change; the answer ends it."""
+        self._listeners.append(listener)
+
+        def unsubscribe() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return unsubscribe
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Gather the changes made inside into one call."""
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            if self._depth == 0 and self._gathered:
+                gathered, self._gathered = self._gathered, Change(0)
+                self._tell(gathered)
+
+    def _changed(self, change: Change) -> None:
+        if self._depth:
+            self._gathered |= change
+        else:
+            self._tell(change)
+
+    def _tell(self, change: Change) -> None:
+        for listener in tuple(self._listeners):
+            listener(change)
+
+    # ------------------------------------------------------------ writes
+
+    def put_session(self, session: Session | None) -> None:
+        """Somebody signed in, or nobody is."""
+        self.session = session
+        self._changed(Change.SESSION)
+
+    def put_events(self, events: tuple[EventSummary, ...]) -> None:
+        """The events on offer."""
+        self.events = events
+        self._changed(Change.EVENTS)
+
+    def open_event(self, event: EventDetail, plan: Plan) -> None:
+        """Show an event: its plan, its prices, and a map without states until the first snapshot."""
+        self.event, self.plan = event, plan
+        self.prices = PriceTable.of_event(event)
+        self.seat_map = SeatMapState(len(plan.seats.guid))
+        self._show_mine()
+        self._changed(Change.EVENT | Change.SEATS)
+
+    def put_event(self, event: EventDetail) -> None:
+        """The open event was read again (its prices may be others); the map stays."""
+        self.event, self.prices = event, PriceTable.of_event(event)
+        self._changed(Change.EVENT)
+
+    def load_seats(self, snapshot: Snapshot) -> None:
+        """A snapshot of the open event's seats; one of another event is ignored (S7)."""
+        if self._shows(snapshot.event_id) and self.seat_map is not None:
+            self.seat_map.load(snapshot)
+            self._changed(Change.SEATS)
+
+    def apply_seats(self, delta: Delta) -> None:
+        """The next changes of the open event's seats; those of another event are ignored (S7)."""
+        if self._shows(delta.event_id) and self.seat_map is not None:
+            self.seat_map.apply(delta)
+            self._changed(Change.SEATS)
+
+    def _shows(self, event_id: int) -> bool:
+        return self.event is not None and self.event.event_id == event_id
+
+    def put_sale(self, sale: Sale | None) -> None:
+        """The sale at the counter."""
+        self.sale = sale
+        self._show_mine()
+        self._changed(Change.SALE | Change.SEATS)
+
+    def _show_mine(self) -> None:
+        if self.seat_map is not None and self.event is not None:
+            sales = (*self.parked, *(() if self.sale is None else (self.sale,)))
+            mine = (sale.seats for sale in sales if sale.event_id == self.event.event_id and not sale.ended)
+            self.seat_map.set_mine(frozenset[int]().union(*mine))
+
+    def put_parked(self, sale: Sale) -> None:
+        """Add a sale to the parked ones, or replace it there; one that ended leaves the list."""
+        others = tuple(kept for kept in self.parked if kept.sale_id != sale.sale_id)
+        self.parked = others if sale.ended else (*others, sale)
+        self._show_mine()
+        self._changed(Change.PARKED | Change.SEATS)
+
+    def take_parked(self, sale_id: SaleId) -> Sale | None:
+        """Remove a sale from the parked ones and return it; None when it is not there."""
+        for sale in self.parked:
+            if sale.sale_id == sale_id:
+                self.parked = tuple(kept for kept in self.parked if kept is not sale)
+                self._changed(Change.PARKED)
+                return sale
+        return None
+
+    def put_connection(self, connection: Connection) -> None:
+        """Whether the booking system answers; told only when it changes."""
+        if connection is not self.connection:
+            self.connection = connection
+            self._changed(Change.CONNECTION)
+
+    def put_feed_state(self, state: FeedState) -> None:
+        """Where the seat feed stands."""
+        if state is not self.feed_state:
+            self.feed_state = state
+            self._changed(Change.FEED)
+
+    def hear_feed(self, heard_at: float) -> None:
+        """A frame came, at this instant of the steady clock."""
+        self.feed_heard_at = heard_at
+        self._changed(Change.FEED)
+
+    def observe_time(self, server_time: datetime, sent_at: float, received_at: float) -> None:
+        """A reading of the server's time."""
+        self.clock.observe(server_time, sent_at, received_at)
+        self._changed(Change.CLOCK)
+
+    def put_terminal_progress(self, progress: str) -> None:
+        """What the card terminal is doing, as a code; empty when idle."""
+        self.terminal_progress = progress
+        self._changed(Change.TERMINAL)
+
+    def post(self, notice: Notice) -> None:
+        """Tell the person at the counter something; the oldest goes when there are too many."""
+        self.notices = (*self.notices, notice)[-NOTICES_KEPT:]
+        self._changed(Change.NOTICES)
+
+    def dismiss(self, notice: Notice) -> None:
+        """The person has read it."""
+        self.notices = tuple(kept for kept in self.notices if kept is not notice)
+        self._changed(Change.NOTICES)
+
+    # ------------------------------------------------------------ readings
+
+    @property
+    def map_is_stale(self) -> bool:
+        """True while the map may lag behind the server; the shell says so (S2, S5)."""
+        return self.feed_state is not FeedState.LIVE
+
+    @property
+    def remaining_s(self) -> float | None:
+        """Seconds left to the sale at the counter; None when nothing runs out or the server's time is not known."""
+        deadline = None if self.sale is None else self.sale.deadline
+        return None if deadline is None else self.clock.remaining_s(deadline)
+
+    @property
+    def unknown_sales(self) -> tuple[Sale, ...]:
+        """Every sale whose payment is unknown, the oldest first."""
+        current = () if self.sale is None else (self.sale,)
+        return tuple(sale for sale in (*self.parked, *current) if sale.state is SaleState.UNKNOWN)
