@@ -1,0 +1,1 @@
+"""Bundled fonts and their licences."""

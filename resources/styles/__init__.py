@@ -1,0 +1,1 @@
+"""The one theme file: colours, spacing, type."""
