@@ -1,0 +1,256 @@
+"""What the box office refuses, by blame.
+
+    BookingError                      code, detail, seats, fields, retry_after_s
+    ├── RequestError                  the request itself is wrong; sending it again does not help
+    │   ├── InvalidRequestError       invalid-request
+    │   ├── SeatUnknownError          seat-unknown
+    │   ├── PriceUnknownError         price-unknown
+    │   └── TenderedTooLittleError    tendered-too-little
+    ├── AccessError                   who calls may not do this
+    │   ├── NotSignedInError          not-signed-in
+    │   ├── TokenExpiredError         token-expired
+    │   ├── WrongCredentialsError     wrong-credentials
+    │   ├── TooManyAttemptsError      too-many-attempts
+    │   ├── ForbiddenError            forbidden
+    │   └── OperationNotYoursError    operation-not-yours
+    ├── NotFoundError                 there is no such thing for this caller
+    │   ├── EventNotFoundError        event-not-found
+    │   ├── HoldNotFoundError         hold-not-found
+    │   ├── OrderNotFoundError        order-not-found
+    │   ├── OperationNotFoundError    operation-not-found
+    │   ├── PrintJobNotFoundError     print-job-not-found
+    │   └── TicketNotFoundError       ticket-not-found
+    ├── ConflictError                 right as such, but not as things stand
+    │   ├── KeyReusedError            key-reused
+    │   ├── EventNotOnSaleError       event-not-on-sale
+    │   ├── SeatsTakenError           seats-taken
+    │   ├── AccountLimitError         account-limit
+    │   ├── OpenHoldExistsError       open-hold-exists
+    │   ├── HoldExpiredError          hold-expired
+    │   ├── HoldNotOpenError          hold-not-open
+    │   ├── TooLittleTimeError        too-little-time
+    │   ├── PayingCapReachedError     paying-cap-reached
+    │   ├── PriceChangedError         price-changed
+    │   ├── OrderNotPayableError      order-not-payable
+    │   ├── OrderNotCancellableError  order-not-cancellable
+    │   ├── PaymentRunningError       payment-running
+    │   ├── AmountMismatchError       amount-mismatch
+    │   ├── ResultConflictError       result-conflict
+    │   └── PrintJobConflictError     print-job-conflict
+    └── UnavailableError              not now; the same key may be sent again after `retry_after_s`
+        ├── KeyInProgressError        key-in-progress
+        ├── BusyError                 busy
+        └── AuthorityAwayError        authority-away
+
+Codes are those of the wire and never change; texts may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from booking.domain.model import SeatRef
+
+
+@dataclass(frozen=True, slots=True)
+class FieldFault:
+    """One thing wrong with one field; `pointer` is a JSON pointer into the body, or `header:Name`, `query:name`."""
+
+    pointer: str
+    message: str
+
+
+class BookingError(Exception):
+    """Base of all refusals. `seats` names every seat that was lost, `fields` every field that is wrong."""
+
+    code: ClassVar[str] = "internal"
+
+    def __init__(
+        self,
+        detail: str = "",
+        *,
+        seats: tuple[SeatRef, ...] = (),
+        fields: tuple[FieldFault, ...] = (),
+        retry_after_s: int | None = None,
+    ) -> None:
+        super().__init__(detail or self.code)
+        self.detail = detail
+        self.seats = seats
+        self.fields = fields
+        self.retry_after_s = retry_after_s
+
+
+class RequestError(BookingError):
+    code = "invalid-request"
+
+
+class InvalidRequestError(RequestError):
+    code = "invalid-request"
+
+
+class SeatUnknownError(RequestError):
+    code = "seat-unknown"
+
+
+class PriceUnknownError(RequestError):
+    code = "price-unknown"
+
+
+class TenderedTooLittleError(RequestError):
+    code = "tendered-too-little"
+
+
+class AccessError(BookingError):
+    code = "forbidden"
+
+
+class NotSignedInError(AccessError):
+    code = "not-signed-in"
+
+
+class TokenExpiredError(AccessError):
+    code = "token-expired"
+
+
+class WrongCredentialsError(AccessError):
+    code = "wrong-credentials"
+
+
+class TooManyAttemptsError(AccessError):
+    code = "too-many-attempts"
+
+
+class ForbiddenError(AccessError):
+    code = "forbidden"
+
+
+class OperationNotYoursError(AccessError):
+    code = "operation-not-yours"
+
+
+class NotFoundError(BookingError):
+    code = "not-found"
+
+
+class EventNotFoundError(NotFoundError):
+    code = "event-not-found"
+
+
+class HoldNotFoundError(NotFoundError):
+    code = "hold-not-found"
+
+
+class OrderNotFoundError(NotFoundError):
+    code = "order-not-found"
+
+
+class OperationNotFoundError(NotFoundError):
+    code = "operation-not-found"
+
+
+class PrintJobNotFoundError(NotFoundError):
+    code = "print-job-not-found"
+
+
+class TicketNotFoundError(NotFoundError):
+    code = "ticket-not-found"
+
+
+class ConflictError(BookingError):
+    code = "internal"
+
+
+class KeyReusedError(ConflictError):
+    code = "key-reused"
+
+
+class EventNotOnSaleError(ConflictError):
+    code = "event-not-on-sale"
+
+
+class SeatsTakenError(ConflictError):
+    code = "seats-taken"
+
+
+class AccountLimitError(ConflictError):
+    code = "account-limit"
+
+
+class OpenHoldExistsError(ConflictError):
+    code = "open-hold-exists"
+
+
+class HoldExpiredError(ConflictError):
+    code = "hold-expired"
+
+
+class HoldNotOpenError(ConflictError):
+    code = "hold-not-open"
+
+
+class TooLittleTimeError(ConflictError):
+    code = "too-little-time"
+
+
+class PayingCapReachedError(ConflictError):
+    code = "paying-cap-reached"
+
+
+class PriceChangedError(ConflictError):
+    code = "price-changed"
+
+
+class OrderNotPayableError(ConflictError):
+    code = "order-not-payable"
+
+
+class OrderNotCancellableError(ConflictError):
+    code = "order-not-cancellable"
+
+
+class PaymentRunningError(ConflictError):
+    code = "payment-running"
+
+
+class AmountMismatchError(ConflictError):
+    code = "amount-mismatch"
+
+
+class ResultConflictError(ConflictError):
+    code = "result-conflict"
+
+
+class PrintJobConflictError(ConflictError):
+    code = "print-job-conflict"
+
+
+class UnavailableError(BookingError):
+    code = "busy"
+
+    def __init__(self, detail: str = "", *, retry_after_s: int = 1) -> None:
+        super().__init__(detail, retry_after_s=retry_after_s)
+
+
+class KeyInProgressError(UnavailableError):
+    code = "key-in-progress"
+
+
+class BusyError(UnavailableError):
+    code = "busy"
+
+
+class AuthorityAwayError(UnavailableError):
+    code = "authority-away"
+
+
+def _leaves(parent: type[BookingError]) -> dict[str, type[BookingError]]:
+    found: dict[str, type[BookingError]] = {}
+    for child in parent.__subclasses__():
+        found |= _leaves(child) or {child.code: child}
+    return found
+
+
+ERROR_OF_CODE: Mapping[str, type[BookingError]] = _leaves(BookingError)
+"""Code → the class that carries it. SQL functions answer with these codes."""

@@ -1,0 +1,271 @@
+"""What services answer with. Field names equal the wire's, so that the web converts by attribute.
+
+Money is integer minor units beside a currency; instants are aware UTC; ids are UUIDv7 made by the API.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NewType
+from uuid import UUID
+
+from booking.domain.states import (
+    HoldStatus,
+    OperationKind,
+    OperationStatus,
+    OrderStatus,
+    PrintJobStatus,
+    TicketStatus,
+)
+
+EventId = NewType("EventId", int)
+HoldId = NewType("HoldId", UUID)
+OrderId = NewType("OrderId", UUID)
+OperationId = NewType("OperationId", UUID)
+TicketId = NewType("TicketId", UUID)
+PrintJobId = NewType("PrintJobId", UUID)
+
+MAX_SEATS_PER_HOLD = 6
+MAX_AMOUNT_MINOR = 10**12
+MAX_SEAT_NO = (1 << 24) - 2
+
+
+class EventStatus(StrEnum):
+    ON_SALE = "ON_SALE"
+    PAUSED = "PAUSED"
+    CANCELLED = "CANCELLED"
+
+
+class Advice(StrEnum):
+    """What a till tells its terminal once the result is reported."""
+
+    GOODS_ISSUED = "goods-issued"
+    REVERSE = "reverse"
+
+
+class ResultOutcome(StrEnum):
+    """What a provider or a terminal said. `action_required` is a provider's (3-D Secure and the like)."""
+
+    SUCCEEDED = "succeeded"
+    DECLINED = "declined"
+    UNKNOWN = "unknown"
+    ACTION_REQUIRED = "action_required"
+
+
+@dataclass(frozen=True, slots=True)
+class SeatRef:
+    """A seat as people name it, beside its dense index in the plan."""
+
+    seat_no: int
+    section: str = ""
+    row: str = ""
+    number: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EventSummary:
+    event_id: EventId
+    name: str
+    venue_name: str
+    starts_at: datetime
+    zone: str
+    currency: str
+    status: EventStatus
+    sale_opens_at: datetime
+    plan_id: UUID
+    plan_version: int
+    seat_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PriceCategory:
+    category_no: int
+    name: str
+    color: str
+
+
+@dataclass(frozen=True, slots=True)
+class PriceType:
+    price_type_id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    category_no: int
+    price_type_id: int
+    amount_minor: int
+
+
+@dataclass(frozen=True, slots=True)
+class EventDetail(EventSummary):
+    hold_ttl_s: int
+    grace_s: int
+    max_per_account: int
+    price_version: int
+    categories: tuple[PriceCategory, ...]
+    price_types: tuple[PriceType, ...]
+    prices: tuple[Price, ...]
+    server_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EventList:
+    events: tuple[EventSummary, ...]
+    server_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """`status` is as of `server_time`: past its deadline a HELD hold reads EXPIRED, swept or not (R4, R5)."""
+
+    hold_id: HoldId
+    event_id: EventId
+    status: HoldStatus
+    seats: tuple[SeatRef, ...]
+    expires_at: datetime
+    grace_used: bool
+    order_id: OrderId | None
+    created_at: datetime
+    server_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutLine:
+    seat_no: int
+    price_type_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrderLine:
+    seat: SeatRef
+    price_type_id: int
+    price_type_name: str
+    amount_minor: int
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentOperation:
+    """One thing asked of a provider, a terminal or the drawer. `idempotency_key` is what the provider sees (R24)."""
+
+    operation_id: OperationId
+    order_id: OrderId
+    part: int
+    kind: OperationKind
+    status: OperationStatus
+    provider: str
+    amount_minor: int
+    currency: str
+    device_id: UUID | None
+    provider_ref: str
+    decline_code: str
+    next_action: str
+    tendered_minor: int | None
+    change_minor: int | None
+    created_at: datetime
+    updated_at: datetime
+    parent_id: OperationId | None
+    idempotency_key: str
+    payment_method: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """`pay_until` is the deadline of its hold, None once the order is settled."""
+
+    order_id: OrderId
+    event_id: EventId
+    number: str
+    status: OrderStatus
+    amount_minor: int
+    currency: str
+    price_version: int
+    lines: tuple[OrderLine, ...]
+    hold_ids: tuple[HoldId, ...]
+    operations: tuple[PaymentOperation, ...]
+    pay_until: datetime | None
+    created_at: datetime
+    server_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentIntent:
+    """How an order is to be paid; `kind` is cash, sale (the caller's terminal) or authorize (a provider)."""
+
+    kind: OperationKind
+    provider: str
+    amount_minor: int
+    tendered_minor: int | None = None
+    payment_method: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentStep:
+    operation: PaymentOperation
+    order: Order
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One step that a device or provider saw. No card numbers, no track data (R43)."""
+
+    at: datetime
+    direction: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class OperationResult:
+    """What a provider, a terminal or a supervisor says about an operation. `amount_minor` is what was booked."""
+
+    outcome: ResultOutcome
+    amount_minor: int
+    provider_ref: str = ""
+    decline_code: str = ""
+    card_brand: str = ""
+    next_action: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SettledStep:
+    """An operation after a result; `advice` is what a till tells its terminal."""
+
+    operation: PaymentOperation
+    order: Order
+    advice: Advice
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    ticket_id: TicketId
+    order_id: OrderId
+    seat: SeatRef
+    price_type_name: str
+    amount_minor: int
+    currency: str
+    code: str
+    status: TicketStatus
+
+
+@dataclass(frozen=True, slots=True)
+class TicketList:
+    """`complete` is false while the issuer is still behind the confirmation (R28)."""
+
+    order_id: OrderId
+    complete: bool
+    tickets: tuple[Ticket, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PrintJob:
+    print_job_id: PrintJobId
+    order_id: OrderId
+    ticket_ids: tuple[TicketId, ...]
+    printer: str
+    status: PrintJobStatus
+    detail: str
+    created_at: datetime

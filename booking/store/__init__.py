@@ -1,0 +1,1 @@
+"""PostgreSQL: pools and lanes, one function for each query, SQLSTATE and constraint name → domain error."""
