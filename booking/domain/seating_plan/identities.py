@@ -1,0 +1,110 @@
+"""One identity for each seat, or a report of why there is none (cases I3, I4).
+
+A seat keeps its `guid` over all versions of its plan, so that a renamed seat keeps its sale. Files break this in two
+ways: a guid is missing, or it comes twice. Where every seat also carries a `uuid` of its own, that is a sound identity
+and is taken for the whole plan, and reported. Otherwise the plan is refused, unless its owner asked for repairs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID, uuid5
+
+from booking.domain.seating_plan.faults import FindingCode, Findings
+
+_NAMESPACE = UUID("5f0d4a0e-6a5b-5c3e-9a2d-7c1f5f2b9e10")
+
+
+@dataclass(frozen=True, slots=True)
+class SeatIdentity:
+    """What a file says about who a seat is; `name` is its (section, row, number), `guid` empty when missing."""
+
+    pointer: str
+    guid: str
+    uuid: str
+    name: tuple[str, str, str]
+
+
+def settle_identities(findings: Findings, seats: Sequence[SeatIdentity], *, member: str, repair: bool) -> list[str]:
+    """The guid of each seat, in order. With faults reported the answer is of no use."""
+    missing = [seat for seat in seats if not seat.guid]
+    repeats = _repeats(seats)
+    if not missing and not repeats:
+        return [seat.guid for seat in seats]
+    if _uuids_identify(seats) and (repair or repeats):
+        return _take_uuids(findings, seats, missing, repeats, member=member, repair=repair)
+    if repair:
+        return _fill_in(findings, seats, repeats, member=member)
+    _refuse(findings, missing, repeats, member=member)
+    return [seat.guid for seat in seats]
+
+
+def _repeats(seats: Sequence[SeatIdentity]) -> dict[str, str]:
+    """Pointer of each seat whose guid an earlier seat has → pointer of that seat."""
+    first: dict[str, str] = {}
+    repeats: dict[str, str] = {}
+    for seat in seats:
+        if seat.guid and first.setdefault(seat.guid, seat.pointer) != seat.pointer:
+            repeats[seat.pointer] = first[seat.guid]
+    return repeats
+
+
+def _uuids_identify(seats: Sequence[SeatIdentity]) -> bool:
+    uuids = {seat.uuid for seat in seats}
+    return "" not in uuids and len(uuids) == len(seats)
+
+
+def _take_uuids(
+    findings: Findings,
+    seats: Sequence[SeatIdentity],
+    missing: Sequence[SeatIdentity],
+    repeats: dict[str, str],
+    *,
+    member: str,
+    repair: bool,
+) -> list[str]:
+    for seat in missing:
+        report = findings.warn if repair else findings.fault
+        report(f"{seat.pointer}/{member}", FindingCode.GUID_MISSING, f'the seat has no "{member}"')
+    for pointer, first in repeats.items():
+        findings.warn(f"{pointer}/{member}", FindingCode.GUID_REPEATS, f"the same identity as the seat at {first}")
+    distinct = len({seat.guid for seat in seats if seat.guid})
+    message = (
+        f'{len(seats):,} seats have {distinct:,} distinct "{member}"; the "uuid" of each seat, which does not repeat, '
+        "is its identity instead"
+    )
+    findings.repaired("", FindingCode.GUID_FROM_UUID, message)
+    return [seat.uuid for seat in seats]
+
+
+def _fill_in(findings: Findings, seats: Sequence[SeatIdentity], repeats: dict[str, str], *, member: str) -> list[str]:
+    taken = {seat.guid for seat in seats}
+    uuids = Counter(seat.uuid for seat in seats)
+    names: Counter[tuple[str, str, str]] = Counter()
+    guids: list[str] = []
+    for seat in seats:
+        names[seat.name] += 1
+        if seat.guid and seat.pointer not in repeats:
+            guids.append(seat.guid)
+            continue
+        if seat.uuid and uuids[seat.uuid] == 1 and seat.uuid not in taken:
+            guid, code, source = seat.uuid, FindingCode.GUID_FROM_UUID, 'its "uuid"'
+        else:
+            guid = str(uuid5(_NAMESPACE, "\x1f".join((*seat.name, str(names[seat.name])))))
+            code, source = FindingCode.GUID_GENERATED, "one made from its section, row and number"
+        taken.add(guid)
+        why = "repeats" if seat.guid else "is missing"
+        findings.repaired(f"{seat.pointer}/{member}", code, f"the identity {why}; {source} is used: {guid}")
+        guids.append(guid)
+    return guids
+
+
+def _refuse(findings: Findings, missing: Sequence[SeatIdentity], repeats: dict[str, str], *, member: str) -> None:
+    for seat in missing:
+        message = f'the seat has no "{member}"; give it one, or import with repairs'
+        findings.fault(f"{seat.pointer}/{member}", FindingCode.GUID_MISSING, message)
+    for pointer, first in repeats.items():
+        message = f"the same identity as the seat at {first}; give it one of its own, or import with repairs"
+        findings.fault(f"{pointer}/{member}", FindingCode.GUID_REPEATS, message)

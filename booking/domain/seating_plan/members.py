@@ -1,0 +1,170 @@
+"""Typed access to the members of one JSON object: what is missing or of the wrong kind becomes a fault at its place."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from booking.domain.seating_plan.faults import FindingCode, Findings
+from booking.domain.seating_plan.json_source import RepeatedMembers, escape
+from booking.domain.seating_plan.model import MAX_COORDINATE, MAX_LABEL, Point
+
+_COLOR = re.compile(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})\Z")
+_KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
+
+
+def kind_of(value: object) -> str:
+    """The kind of a JSON value in a person's words."""
+    return "null" if value is None else _KINDS.get(type(value), "an object")
+
+
+class Members:
+    """One object of the file. Every accessor answers None (or nothing) after it reported why.
+
+    A value that is not an object at all is reported once, here; its accessors are then silent.
+    """
+
+    __slots__ = ("_findings", "_members", "_silent", "pointer")
+
+    def __init__(self, findings: Findings, value: object, pointer: str) -> None:
+        self.pointer = pointer
+        self._findings = findings
+        self._silent = not isinstance(value, dict)
+        self._members: dict[str, object] = value if isinstance(value, dict) else {}
+        if self._silent:
+            findings.fault(pointer, FindingCode.WRONG_TYPE, f"expected an object, found {kind_of(value)}")
+        elif isinstance(value, RepeatedMembers):
+            for name in value.repeated:
+                findings.fault(self.at(name), FindingCode.MEMBER_REPEATS, f'the member "{name}" stands here twice')
+
+    @property
+    def is_object(self) -> bool:
+        return not self._silent
+
+    def at(self, name: str) -> str:
+        """The JSON pointer of a member."""
+        return f"{self.pointer}/{escape(name)}"
+
+    def has(self, name: str) -> bool:
+        """Whether the member is there and not null."""
+        return self._members.get(name) is not None
+
+    def holds_text(self, name: str) -> bool:
+        """Whether the member is a text, in formats where it may also be an object."""
+        return isinstance(self._members.get(name), str)
+
+    def warn_about_others(self, known: frozenset[str]) -> None:
+        """Report members that no published variant of the format has; they are ignored."""
+        for name in self._members.keys() - known:
+            self._findings.warn(self.at(name), FindingCode.UNKNOWN_MEMBER, f'the member "{name}" is not known; ignored')
+
+    def text(self, name: str, *, required: bool = True, limit: int = MAX_LABEL) -> str | None:
+        """A text as it stands in the file; printable, at most `limit` characters."""
+        value = self._value(name, required=required)
+        if value is None:
+            return None
+        if not isinstance(value, str):
+            self._wrong(name, "a text", value)
+            return None
+        if len(value) > limit:
+            self._findings.fault(
+                self.at(name), FindingCode.TEXT_TOO_LONG, f"{len(value):,} characters; at most {limit} are kept"
+            )
+            return None
+        if not value.isprintable() and any(unicodedata.category(sign) in {"Cc", "Cs"} for sign in value):
+            self._findings.fault(self.at(name), FindingCode.TEXT_UNPRINTABLE, "the text holds control characters")
+            return None
+        return value
+
+    def number(self, name: str, *, required: bool = True, minimum: float = -MAX_COORDINATE) -> float | None:
+        """A finite number from `minimum` to the largest coordinate; true and false are no numbers."""
+        value = self._value(name, required=required)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            self._wrong(name, "a number", value)
+            return None
+        if isinstance(value, float) and not math.isfinite(value):
+            self._findings.fault(self.at(name), FindingCode.NOT_FINITE, f"{value} is not a finite number")
+            return None
+        if not minimum <= value <= MAX_COORDINATE:
+            message = f"expected a number from {minimum:g} to {MAX_COORDINATE:g}"
+            self._findings.fault(self.at(name), FindingCode.OUT_OF_RANGE, message)
+            return None
+        return float(value)
+
+    def point(self, name: str, *, required: bool = True, minimum: float = -MAX_COORDINATE) -> Point | None:
+        """An object of `x` and `y`. Absent and not required: the origin."""
+        value = self._value(name, required=required)
+        if value is None:
+            return None if required else Point(0.0, 0.0)
+        return read_point(self._findings, value, self.at(name), minimum=minimum)
+
+    def items(self, name: str, *, limit: int, required: bool = True) -> list[object]:
+        """A list of at most `limit` items; empty after a report."""
+        value = self._value(name, required=required)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            self._wrong(name, "a list", value)
+            return []
+        if len(value) > limit:
+            self._findings.fault(
+                self.at(name), FindingCode.TOO_MANY, f"{len(value):,} items; at most {limit:,} are read"
+            )
+            return []
+        return value
+
+    def members(self, name: str) -> Members | None:
+        """An object that must be there."""
+        value = self._value(name, required=True)
+        return None if value is None else Members(self._findings, value, self.at(name))
+
+    def choice(self, name: str, allowed: Iterable[str]) -> str | None:
+        """One of the `allowed` texts, None when absent."""
+        value = self.text(name, required=False)
+        if value is None or value in allowed:
+            return value
+        wanted = ", ".join(f'"{item}"' for item in allowed)
+        self._findings.fault(self.at(name), FindingCode.UNKNOWN_VALUE, f'"{value}" is not one of {wanted}')
+        return None
+
+    def color(self, name: str, default: str) -> str:
+        """`#rrggbb` or `#rrggbbaa` in lower case; `default` with a warning for any other notation."""
+        value = self.text(name, required=False)
+        if value is None or value == "":
+            return default
+        if _COLOR.match(value):
+            digits = value[1:].lower()
+            return "#" + ("".join(digit * 2 for digit in digits) if len(digits) == 3 else digits)
+        message = f'"{value}" is not a colour such as #1f77b4; {default or "no colour"} is used'
+        self._findings.warn(self.at(name), FindingCode.COLOR_UNKNOWN, message)
+        return default
+
+    def _value(self, name: str, *, required: bool) -> object | None:
+        value = self._members.get(name)
+        if value is None and required and not self._silent:
+            if name in self._members:
+                self._findings.fault(self.at(name), FindingCode.WRONG_TYPE, "null is not allowed here")
+            else:
+                self._findings.fault(self.at(name), FindingCode.MEMBER_MISSING, f'the member "{name}" is missing')
+        return value
+
+    def _wrong(self, name: str, wanted: str, value: object) -> None:
+        found = kind_of(value)
+        shown = f" ({value})" if isinstance(value, (int, float)) and not isinstance(value, bool) else ""
+        self._findings.fault(self.at(name), FindingCode.WRONG_TYPE, f"expected {wanted}, found {found}{shown}")
+
+
+_POINT_MEMBERS = frozenset({"x", "y"})
+
+
+def read_point(findings: Findings, value: object, pointer: str, *, minimum: float = -MAX_COORDINATE) -> Point | None:
+    """A point, or None after reporting what is wrong with it."""
+    members = Members(findings, value, pointer)
+    members.warn_about_others(_POINT_MEMBERS)
+    x = members.number("x", minimum=minimum)
+    y = members.number("y", minimum=minimum)
+    return None if x is None or y is None else Point(x, y)
