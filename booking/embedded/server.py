@@ -169,20 +169,20 @@ class Server:
         self.folders = folders
         self.address = address
         self.binaries = binaries
-        self._log = _open_log(folders.log)
-        self._log_start = self._log.tell()
         command = [binaries.program("postgres"), "-D", str(folders.data)]
-        # A session of its own: a Ctrl-C at the terminal is for us, who then stop things in order.
-        self.process = subprocess.Popen(
-            command,
-            cwd=folders.data.anchor,
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-            env=clean_environment(),
-            start_new_session=True,
-            **account.run_as(),
-        )
+        with _open_log(folders.log) as log:
+            self._log_start = log.tell()
+            # A session of its own: a Ctrl-C at the terminal is for us, who then stop things in order.
+            self.process = subprocess.Popen(
+                command,
+                cwd=folders.data.anchor,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=clean_environment(),
+                start_new_session=True,
+                **account.run_as(),
+            )
         how = "QUIT" if remove_when_killed else "INT"
         self._watchdog = Watchdog(self.process.pid, folders.data, signal_name=how, remove=remove_when_killed)
 
@@ -206,7 +206,6 @@ class Server:
             except subprocess.TimeoutExpired:
                 self.process.kill()
         self.process.wait()
-        self._log.close()
         if self.address.socket_folder is not None:
             shutil.rmtree(self.address.socket_folder, ignore_errors=True)
 
