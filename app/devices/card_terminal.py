@@ -165,11 +165,15 @@ class CardTerminal(Protocol):
         """
         ...
 
-    async def reverse(self, receipt_no: int) -> TerminalResult:
-        """Reverse the transaction that `receipt_no` names (T6).
+    async def reverse(
+        self, receipt_no: int, *, amount_minor: int | None = None, original_trace: int | None = None
+    ) -> TerminalResult:
+        """Reverse the transaction that `receipt_no` names (T6); amount and trace are compared with the answer.
 
         APPROVED: reversed, and the terminal named the receipt that was asked for. UNKNOWN: no answer, or the terminal
-        named another transaction (`decline_code` `reversed-another`): raise an alarm, do not repeat.
+        named another transaction (`decline_code` `reversed-another`) or none that could be compared
+        (`reversal-not-verified`): raise an alarm, do not repeat. Raises `TerminalRefusedError` when nothing was
+        reversed (`already-reversed`, `reversal-not-possible`, …).
         """
         ...
 

@@ -141,10 +141,14 @@ class FakeCardTerminal:
         """See `CardTerminal.last_transaction`."""
         return self.booked[-1] if self.booked else None
 
-    async def reverse(self, receipt_no: int) -> TerminalResult:
+    async def reverse(
+        self, receipt_no: int, *, amount_minor: int | None = None, original_trace: int | None = None
+    ) -> TerminalResult:
         """See `CardTerminal.reverse`."""
         for result in self.booked:
             if result.receipt_no == receipt_no:
+                if amount_minor not in {None, result.amount_minor} or original_trace not in {None, result.trace}:
+                    raise TerminalRefusedError("the receipt is of another booking", "reversal-not-possible")
                 self.booked.remove(result)
                 return replace(result, original_trace=result.trace)
         raise TerminalRefusedError("no such receipt", "reversal-not-possible")

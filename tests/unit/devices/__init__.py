@@ -1,0 +1,1 @@
+"""Device drivers: codecs byte for byte, and drivers against simulators."""
