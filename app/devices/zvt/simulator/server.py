@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
-from contextlib import suppress
 
 from app.devices.zvt.simulator.control import Control
 from app.devices.zvt.simulator.machine import Machine
@@ -21,34 +20,34 @@ class SimulatedTerminal:
         self.port = 0
         self.control_port = 0
         self._servers: list[asyncio.Server] = []
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._lines: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     async def start(self, port: int = 0, control_port: int = 0) -> None:
         """Listen; raises `OSError` when a port is taken."""
         control = Control(self.machine)
 
         async def serve_till(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await self._tracked(Session(self.machine, reader, writer).serve())
+            await self._tracked(writer, Session(self.machine, reader, writer).serve())
 
         async def serve_control(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await self._tracked(control.serve(reader, writer))
+            await self._tracked(writer, control.serve(reader, writer))
 
         for handler, wanted in ((serve_till, port), (serve_control, control_port)):
             self._servers.append(await asyncio.start_server(handler, _LOOPBACK, wanted))
         self.port, self.control_port = (server.sockets[0].getsockname()[1] for server in self._servers)
 
-    async def _tracked(self, work: Awaitable[None]) -> None:
+    async def _tracked(self, writer: asyncio.StreamWriter, work: Awaitable[None]) -> None:
         task = asyncio.current_task()
         if task is not None:
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._lines[task] = writer
+            task.add_done_callback(self._lines.pop)
         await work
 
     async def close(self) -> None:
-        """Stop listening and drop every connection."""
+        """Stop listening and drop every connection; each conversation ends as with a cut line."""
         for server in self._servers:
             server.close()
-        for task in list(self._tasks):
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        for writer in self._lines.values():
+            writer.transport.abort()
+        if self._lines:
+            await asyncio.wait(list(self._lines), timeout=2)
