@@ -106,7 +106,7 @@ class DeltaTaken:
 
 @dataclass(frozen=True, slots=True)
 class ServerTimeHeard:
-    """The server's clock, on a frame that it sent by itself."""
+    """The server's clock, on its hello: read after the dialling began and before the frame came."""
 
     server_time: datetime
 
@@ -177,7 +177,7 @@ class SeatFeedProtocol:
         if self.state is FeedState.CONNECTING:
             return [LinkRefused("the first frame is no hello")]
         if isinstance(message, FeedBeat):
-            return [ServerTimeHeard(message.server_time), *self._take_claim(Position(message.epoch, message.version))]
+            return self._take_claim(Position(message.epoch, message.version))
         if isinstance(message, FeedResync):
             self._feed = Position(message.epoch, message.version)
             return self._miss()

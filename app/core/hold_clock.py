@@ -2,8 +2,8 @@
 
 A server that answered with the time T, asked at local instant s and heard at r, read T between s and r. So the server's
 time at local instant m is at most T + (m - s). The sample with the shortest round trip bounds it best and is kept; old
-samples go, so that drift and a corrected server clock do not stay. The local clock is steady: a change of the computer's
-wall clock changes nothing.
+samples go, so that drift and a corrected server clock do not stay. The local clock is steady: setting the computer's
+wall clock changes nothing here.
 """
 
 from __future__ import annotations

@@ -178,6 +178,8 @@ class PrintAttempt:
     print_job_id: PrintJobId | None = None
     status: PrintJobStatus | None = None
     location: str = ""
+    reported: bool = False
+    """The API knows how it ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,160 @@
+"""What every action works with: the client, the journal, the devices and the store of one counter.
+
+Actions are coroutines that take a `Desk`. They write to the store and return the sale; what the person should hear is a
+state of the sale or a notice in the store. They raise only when the thing could not be done at all, with an error that
+carries a `code` (`app.core.errors`, `backend_client.errors`, `app.devices.card_terminal`), and then everything stands
+as before. A second call of an action while it runs is dropped: it returns at once and does nothing (P1).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol
+
+from uuid_utils.compat import uuid7
+
+from app.core.errors import NoPrinterError, NoTerminalError, SaleNotReadyError
+from app.core.sale import ENDED, Sale, SaleId
+from app.core.session import Permission, require
+from app.core.store import Connection, ConsoleStore
+from app.devices.card_terminal import CardTerminal
+from app.devices.ticket_printer import TicketPrinter
+from app.journal.credentials import CredentialVault
+from app.journal.terminal_record import Reversal, TerminalRecord, TerminalWord
+from backend_client.client import BookingClient
+from backend_client.wire import OperationId
+
+
+class JournalPort(Protocol):
+    """The journal as actions use it (see `AsyncJournal`). A write that returned is on the disk."""
+
+    async def save_sale(self, sale: Sale) -> None: ...
+    async def open_sales(self) -> tuple[Sale, ...]: ...
+    async def begin_terminal_attempt(self, record: TerminalRecord) -> None: ...
+    async def record_terminal_result(self, operation_id: OperationId, word: TerminalWord) -> None: ...
+    async def acknowledge_terminal_result(self, operation_id: OperationId) -> None: ...
+    async def mark_reversal(self, operation_id: OperationId, reversal: Reversal) -> None: ...
+    async def terminal_attempt(self, operation_id: OperationId) -> TerminalRecord | None: ...
+    async def unsettled_attempts(self) -> tuple[TerminalRecord, ...]: ...
+    async def newest_attempt(self) -> TerminalRecord | None: ...
+    async def last_trace(self) -> int | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long actions wait, in seconds."""
+
+    report_s: float = 3.0
+    """A terminal that has approved waits this long for the API's word (DESIGN §3)."""
+    tickets_s: float = 20.0
+    """Until the issuer has issued all tickets of an order."""
+    settle_s: float = 2.0
+    """Between two questions to a terminal that says it booked nothing, before that is believed (T1)."""
+    ask_first_s: float = 1.0
+    ask_longest_s: float = 15.0
+    """Pauses between two questions about the same thing grow from the first to the longest."""
+    snapshot_retry_s: float = 0.5
+    fallback_s: float = 5.0
+    """Between two snapshots while the seat feed is away (R15)."""
+    reconnect_window_s: float = 15.0
+    """A lost feed is dialled again at a random instant of this window, so that not all consoles come at once (S6)."""
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(slots=True)
+class Desk:
+    """One counter. `terminal` and `printer` are None when none is set up. `language` is BCP 47, for tickets."""
+
+    client: BookingClient
+    journal: JournalPort
+    store: ConsoleStore
+    vault: CredentialVault
+    terminal: CardTerminal | None = None
+    printer: TicketPrinter | None = None
+    device_name: str = "console"
+    language: str = "en"
+    patience: Patience = field(default_factory=Patience)
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    now: Callable[[], datetime] = _utc_now
+    new_key: Callable[[], str] = lambda: str(uuid7())
+    running: set[str] = field(default_factory=set)
+    """Names of the actions that run now; the shell shows them as busy."""
+
+    def __post_init__(self) -> None:
+        self.client.on_time = self.store.observe_time
+        self.client.on_reached = self._hear_reached
+
+    def _hear_reached(self, reached: bool) -> None:
+        self.store.put_connection(Connection.ONLINE if reached else Connection.AWAY)
+
+    @contextmanager
+    def once(self, name: str) -> Iterator[bool]:
+        """False inside when an action of this name runs already: drop the second one."""
+        if name in self.running:
+            yield False
+            return
+        self.running.add(name)
+        try:
+            yield True
+        finally:
+            self.running.discard(name)
+
+    async def keep(self, sale: Sale) -> Sale:
+        """Write the sale to the journal, then show it: at the counter, or among the parked ones if it stands there."""
+        await self.journal.save_sale(sale)
+        self.show(sale)
+        return sale
+
+    def show(self, sale: Sale) -> None:
+        """Show the sale where it stands, without writing it."""
+        if any(kept.sale_id == sale.sale_id for kept in self.store.parked):
+            self.store.put_parked(sale)
+        else:
+            self.store.put_sale(sale)
+
+    def sale(self) -> Sale:
+        """The sale at the counter.
+
+        Raises:
+            SaleNotReadyError: there is none, or it has ended.
+        """
+        sale = self.store.sale
+        if sale is None or sale.state in ENDED:
+            raise SaleNotReadyError("no sale at the counter")
+        return sale
+
+    def find(self, sale_id: SaleId) -> Sale | None:
+        """The sale with this id, at the counter or parked."""
+        shown = () if self.store.sale is None else (self.store.sale,)
+        return next((sale for sale in (*shown, *self.store.parked) if sale.sale_id == sale_id), None)
+
+    def require_seller(self) -> None:
+        """Raises NotAllowedError when the person signed in may not sell."""
+        require(self.store.session, Permission.SELL)
+
+    def need_terminal(self) -> CardTerminal:
+        """The card terminal.
+
+        Raises:
+            NoTerminalError: none is set up.
+        """
+        if self.terminal is None:
+            raise NoTerminalError("no card terminal is set up")
+        return self.terminal
+
+    def need_printer(self) -> TicketPrinter:
+        """The ticket printer.
+
+        Raises:
+            NoPrinterError: none is set up.
+        """
+        if self.printer is None:
+            raise NoPrinterError("no ticket printer is set up")
+        return self.printer

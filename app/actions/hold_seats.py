@@ -1,0 +1,141 @@
+"""Holding the picked seats, giving them back, and noticing that their time is over (R3–R7, R14)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.actions.desk import Desk
+from app.core.errors import NothingPickedError, SaleNotReadyError
+from app.core.sale import PAYABLE, EndReason, Sale, SaleState, SaleStep
+from app.core.settlement import expired
+from app.core.store import Notice, NoticeCode
+from backend_client.errors import (
+    AnswerUnknownError,
+    BookingRefusedError,
+    HoldGoneError,
+    NothingDoneError,
+    SeatsTakenError,
+)
+from backend_client.wire import Hold, HoldStatus
+
+
+async def hold_picked(desk: Desk) -> Sale:
+    """Hold all picked seats, or none. Lost seats leave the picks and are named in `lost_seats` and in a notice.
+
+    After a lost answer the sale stays HOLDING; calling again asks with the same key.
+
+    Raises:
+        NothingPickedError, SaleNotReadyError, NotAllowedError: nothing to hold, or not now.
+        BookingRefusedError: refused for another reason (limits, not on sale …); back at PICKING.
+        ServiceUnavailableError: the booking system is away; back at PICKING, stock is never guessed (R2).
+        AnswerUnknownError: no answer; still HOLDING.
+    """
+    with desk.once("hold") as first:
+        sale = desk.sale()
+        if not first:
+            return sale
+        desk.require_seller()
+        if not sale.picks:
+            raise NothingPickedError("no seat is picked")
+        if sale.state is SaleState.PICKING:
+            formed = replace(sale.after(SaleStep.HOLD_ASKED), hold_key=desk.new_key(), lost_seats=())
+            sale = await desk.keep(formed)
+        elif sale.state is not SaleState.HOLDING:
+            raise SaleNotReadyError("the seats are held already")
+        return await ask_hold(desk, sale)
+
+
+async def ask_hold(desk: Desk, sale: Sale) -> Sale:
+    """Send the hold of a HOLDING sale, with the key that was made for it. Raises as `hold_picked`."""
+    try:
+        hold = await desk.client.hold_seats(sale.event_id, [pick.seat_no for pick in sale.picks], key=sale.hold_key)
+    except SeatsTakenError as error:
+        return await _lose_seats(desk, sale, error)
+    except (BookingRefusedError, NothingDoneError):
+        await desk.keep(replace(sale.after(SaleStep.HOLD_REFUSED), hold_key=""))
+        raise
+    return await take_hold(desk, sale, hold)
+
+
+async def take_hold(desk: Desk, sale: Sale, hold: Hold) -> Sale:
+    """HELD, or EXPIRED when this is the replayed answer of a hold that is over."""
+    sale = replace(sale, hold=hold)
+    if hold.status in (HoldStatus.RELEASED, HoldStatus.EXPIRED):
+        return await end_expired(desk, sale)
+    return await desk.keep(sale.after(SaleStep.HOLD_WON))
+
+
+async def _lose_seats(desk: Desk, sale: Sale, error: SeatsTakenError) -> Sale:
+    lost = frozenset(seat.seat_no for seat in error.seats)
+    back = sale.after(SaleStep.HOLD_REFUSED).without_seats(lost)
+    sale = await desk.keep(replace(back, hold_key="", lost_seats=error.seats))
+    desk.store.post(Notice(NoticeCode.SEATS_LOST, seats=error.seats, sale_id=sale.sale_id))
+    return sale
+
+
+async def end_expired(desk: Desk, sale: Sale) -> Sale:
+    """The hold is over: EXPIRED, with a notice."""
+    sale = await desk.keep(expired(sale, EndReason.HOLD_ENDED))
+    desk.store.post(Notice(NoticeCode.HOLD_EXPIRED, sale_id=sale.sale_id))
+    return sale
+
+
+async def expire_due(desk: Desk) -> bool:
+    """Call it about once a second: ends a held sale whose time is over by the server's clock. True when it did.
+
+    A payment that runs, or whose outcome is unknown, never ends so (R7, R24).
+    """
+    sale = desk.store.sale
+    if sale is None or sale.state not in PAYABLE or sale.deadline is None:
+        return False
+    if desk.running & {"pay", "price-type", "release"} or not desk.store.clock.is_past(sale.deadline):
+        return False
+    with desk.once("expire") as first:
+        if not first:
+            return False
+        await end_expired(desk, sale)
+    return True
+
+
+async def release_hold(desk: Desk) -> Sale:
+    """Give up the sale at the counter: its order is cancelled, its seats go back. ABANDONED in any case but a running payment.
+
+    When the booking system cannot be reached the seats go back by themselves at the hold's end.
+
+    Raises:
+        SaleNotReadyError: a payment runs or is unknown, or it is paid.
+        BookingRefusedError: the API refuses to cancel the order (a payment is known there).
+    """
+    with desk.once("release") as first:
+        sale = desk.sale()
+        if not first or sale.state is SaleState.ABANDONED:
+            return sale
+        if sale.state not in (*PAYABLE, SaleState.HOLDING, SaleState.PICKING) or "pay" in desk.running:
+            raise SaleNotReadyError("this sale cannot be given up now")
+        try:
+            await _give_back(desk, sale)
+        except (NothingDoneError, AnswerUnknownError, HoldGoneError):
+            pass  # the hold ends by itself
+        abandoned = sale.after(SaleStep.ABANDONED)
+        if sale.state is SaleState.PICKING:
+            desk.store.put_sale(abandoned)
+            return abandoned
+        return await desk.keep(abandoned)
+
+
+async def _give_back(desk: Desk, sale: Sale) -> None:
+    if sale.order is not None:
+        await desk.client.cancel_order(sale.order.order_id, "given-up", keep_seats=False, key=desk.new_key())
+    elif sale.hold is not None:
+        await desk.client.release_hold(sale.hold.hold_id, key=desk.new_key())
+    elif sale.state is SaleState.HOLDING:
+        await _give_back_unknown(desk, sale)
+
+
+async def _give_back_unknown(desk: Desk, sale: Sale) -> None:
+    """The hold's answer was lost: the same key finds it, or takes it, and then it is released."""
+    try:
+        hold = await desk.client.hold_seats(sale.event_id, [pick.seat_no for pick in sale.picks], key=sale.hold_key)
+    except BookingRefusedError:
+        return  # there is no hold
+    await desk.client.release_hold(hold.hold_id, key=desk.new_key())

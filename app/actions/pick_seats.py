@@ -1,0 +1,124 @@
+"""Picking seats and their price types, before and after the hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from uuid_utils.compat import uuid7
+
+from app.actions.desk import Desk
+from app.core.errors import SaleNotReadyError, SeatNotPickableError, TooManySeatsError
+from app.core.sale import EDITABLE, ENDED, Pick, Sale, SaleId, SaleState, SaleStep
+from backend_client.errors import BookingRefusedError
+from backend_client.wire import MAX_SEATS_PER_HOLD, ErrorCode
+
+
+def toggle_seat(desk: Desk, seat_no: int) -> Sale:
+    """Pick a seat, or let it go again. The first pick begins a sale; picks are the person's own and not held yet.
+
+    Raises:
+        NotAllowedError: the role may not sell.
+        SaleNotReadyError: no event is open, or the sale at the counter is past picking.
+        SeatNotPickableError: the map shows it as taken, or it has no price.
+        TooManySeatsError: a hold takes no more.
+    """
+    sale = _picking_sale(desk)
+    if seat_no in sale.seats:
+        sale = sale.without_seats(frozenset({seat_no}))
+    else:
+        sale = _pick(desk, sale, seat_no)
+    desk.store.put_sale(replace(sale, lost_seats=()))
+    return sale
+
+
+def pick_seats(desk: Desk, seats: list[int]) -> Sale:
+    """Pick several seats, all that can be picked, up to what a hold takes (a rubber band). Raises as `toggle_seat`."""
+    sale = _picking_sale(desk)
+    for seat_no in seats:
+        if seat_no not in sale.seats and len(sale.picks) < MAX_SEATS_PER_HOLD and _is_free(desk, seat_no):
+            sale = _pick(desk, sale, seat_no)
+    desk.store.put_sale(replace(sale, lost_seats=()))
+    return sale
+
+
+def clear_picks(desk: Desk) -> None:
+    """Let all picks go; a sale past picking stays."""
+    sale = desk.store.sale
+    if sale is not None and sale.state is SaleState.PICKING:
+        desk.store.put_sale(None)
+
+
+async def set_price_type(desk: Desk, seat_no: int, price_type_id: int) -> Sale:
+    """Sell a seat of the sale at another price type. An order made for the old one is cancelled; the seats stay held.
+
+    Raises:
+        SaleNotReadyError: a payment runs, or the seat is none of the sale's, or is not sold at this price type.
+        BookingClientError: the order could not be cancelled; the sale stays as it was.
+    """
+    with desk.once("price-type") as first:
+        sale = desk.sale()
+        if not first:
+            return sale
+        pick = next((pick for pick in sale.picks if pick.seat_no == seat_no), None)
+        if pick is None or sale.state not in EDITABLE:
+            raise SaleNotReadyError("the price type cannot change now")
+        prices = desk.store.prices
+        amount = None if prices is None else prices.amount_minor(pick.category_no, price_type_id)
+        if amount is None:
+            raise SaleNotReadyError("the seat is not sold at this price type")
+        if sale.state is not SaleState.PICKING:
+            sale = await _withdraw_order(desk, sale)
+        sale = sale.with_pick(replace(pick, price_type_id=price_type_id, amount_minor=amount))
+        if sale.state is SaleState.PICKING:
+            desk.store.put_sale(sale)
+            return sale
+        return await desk.keep(sale)
+
+
+async def _withdraw_order(desk: Desk, sale: Sale) -> Sale:
+    """Take back the order of a held sale, known or (after a lost answer) not, so that other lines can be checked out."""
+    if sale.state is SaleState.DECLINED:
+        sale = sale.after(SaleStep.DECLINE_SEEN)
+    if sale.hold is None or not (sale.checkout_key or sale.order):
+        return sale
+    order_id = sale.order.order_id if sale.order is not None else (await desk.client.hold(sale.hold.hold_id)).order_id
+    if order_id is not None:
+        try:
+            await desk.client.cancel_order(order_id, "price-type-changed", keep_seats=True, key=desk.new_key())
+        except BookingRefusedError as error:
+            if error.problem.code is not ErrorCode.ORDER_NOT_CANCELLABLE:
+                raise
+            raise SaleNotReadyError("the order cannot change any more") from error
+        sale = replace(sale, hold=await desk.client.hold(sale.hold.hold_id))
+    return replace(sale, order=None, checkout_key="", payment=None)
+
+
+def _picking_sale(desk: Desk) -> Sale:
+    desk.require_seller()
+    event = desk.store.event
+    if event is None:
+        raise SaleNotReadyError("no event is open")
+    sale = desk.store.sale
+    if sale is None or sale.state in ENDED or (sale.state is SaleState.PICKING and sale.event_id != event.event_id):
+        return Sale(sale_id=SaleId(uuid7()), event_id=event.event_id, currency=event.currency)
+    if sale.state is not SaleState.PICKING:
+        raise SaleNotReadyError("the sale is past picking")
+    return sale
+
+
+def _is_free(desk: Desk, seat_no: int) -> bool:
+    return desk.store.seat_map is not None and desk.store.seat_map.is_pickable(seat_no)
+
+
+def _pick(desk: Desk, sale: Sale, seat_no: int) -> Sale:
+    plan, prices = desk.store.plan, desk.store.prices
+    if plan is None or prices is None or not _is_free(desk, seat_no):
+        raise SeatNotPickableError(seat_no)
+    if len(sale.picks) >= MAX_SEATS_PER_HOLD:
+        raise TooManySeatsError(MAX_SEATS_PER_HOLD)
+    category_no = plan.seats.category_no[seat_no]
+    price_type_id = prices.usual_type(category_no)
+    amount = None if price_type_id is None else prices.amount_minor(category_no, price_type_id)
+    if price_type_id is None or amount is None:
+        raise SeatNotPickableError(seat_no)
+    return sale.with_pick(Pick(seat_no, category_no, price_type_id, amount))

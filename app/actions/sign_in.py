@@ -1,0 +1,58 @@
+"""Signing in and out; the session is kept in the system keyring where there is one (R35, D9)."""
+
+from __future__ import annotations
+
+from app.actions.desk import Desk
+from app.core.session import Session
+from app.core.store import Notice, NoticeCode
+from app.journal.credentials import KeptCredential
+from backend_client.errors import NotSignedInError
+from backend_client.wire import StaffSession
+
+
+async def sign_in(desk: Desk, name: str, password: str) -> Session:
+    """Open a session. Without a usable keyring it lasts until the console ends, and a notice says so.
+
+    Raises:
+        NotSignedInError: wrong name or password (`wrong-credentials`).
+        BookingRefusedError: `too-many-attempts`, with `problem.retry_after_s`.
+        ServiceUnavailableError: the booking system is away.
+    """
+    return await _begin(desk, await desk.client.sign_in(name, password, desk.device_name))
+
+
+async def restore_session(desk: Desk) -> Session | None:
+    """Open the session that was kept at this counter; None when there is none, or it is no longer valid.
+
+    Raises:
+        ServiceUnavailableError: the booking system is away; what is kept stays kept.
+    """
+    kept = await desk.vault.load()
+    if kept is None:
+        return None
+    try:
+        return await _begin(desk, await desk.client.refresh(kept.refresh_token))
+    except NotSignedInError:
+        await desk.vault.forget()
+        return None
+
+
+async def sign_out(desk: Desk) -> None:
+    """End the session here and, if it can be reached, at the API; forget what was kept."""
+    await desk.client.sign_out()
+    await desk.vault.forget()
+    desk.store.put_session(None)
+
+
+async def keep_renewed_session(desk: Desk, staff: StaffSession) -> None:
+    """A refresh gave a new refresh token: it takes the place of the one that is kept and is used up."""
+    await desk.vault.save(KeptCredential(staff.name, staff.refresh_token))
+
+
+async def _begin(desk: Desk, staff: StaffSession) -> Session:
+    storage = await desk.vault.save(KeptCredential(staff.name, staff.refresh_token))
+    session = Session.of_staff(staff, storage)
+    desk.store.put_session(session)
+    if storage.session_only:
+        desk.store.post(Notice(NoticeCode.SESSION_ONLY, detail=storage.value))
+    return session

@@ -1,0 +1,76 @@
+"""The journal as coroutines await it, whichever thread it lives on."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from app.core.sale import Sale
+from app.journal.journal import Journal
+from app.journal.terminal_record import Reversal, TerminalRecord, TerminalWord
+from backend_client.wire import OperationId
+
+Call = Callable[..., Awaitable[Any]]
+"""`await call(function, *arguments)` runs `function` on the journal's thread and returns its answer."""
+
+
+async def call_here(function: Callable[..., Any], *arguments: object) -> object:
+    """A `Call` for a journal that lives on the caller's own thread."""
+    return function(*arguments)
+
+
+class AsyncJournal:
+    """`Journal` with every method awaited. `call` reaches the thread on which the journal was opened."""
+
+    def __init__(self, journal: Journal, call: Call = call_here) -> None:
+        self._journal = journal
+        self._call = call
+
+    async def save_sale(self, sale: Sale) -> None:
+        """See `Journal.save_sale`."""
+        await self._call(self._journal.save_sale, sale)
+
+    async def open_sales(self) -> tuple[Sale, ...]:
+        """See `Journal.open_sales`."""
+        sales: tuple[Sale, ...] = await self._call(self._journal.open_sales)
+        return sales
+
+    async def begin_terminal_attempt(self, record: TerminalRecord) -> None:
+        """See `Journal.begin_terminal_attempt`."""
+        await self._call(self._journal.begin_terminal_attempt, record)
+
+    async def record_terminal_result(self, operation_id: OperationId, word: TerminalWord) -> None:
+        """See `Journal.record_terminal_result`."""
+        await self._call(self._journal.record_terminal_result, operation_id, word)
+
+    async def acknowledge_terminal_result(self, operation_id: OperationId) -> None:
+        """See `Journal.acknowledge_terminal_result`."""
+        await self._call(self._journal.acknowledge_terminal_result, operation_id)
+
+    async def mark_reversal(self, operation_id: OperationId, reversal: Reversal) -> None:
+        """See `Journal.mark_reversal`."""
+        await self._call(self._journal.mark_reversal, operation_id, reversal)
+
+    async def terminal_attempt(self, operation_id: OperationId) -> TerminalRecord | None:
+        """See `Journal.terminal_attempt`."""
+        record: TerminalRecord | None = await self._call(self._journal.terminal_attempt, operation_id)
+        return record
+
+    async def unsettled_attempts(self) -> tuple[TerminalRecord, ...]:
+        """See `Journal.unsettled_attempts`."""
+        records: tuple[TerminalRecord, ...] = await self._call(self._journal.unsettled_attempts)
+        return records
+
+    async def newest_attempt(self) -> TerminalRecord | None:
+        """See `Journal.newest_attempt`."""
+        record: TerminalRecord | None = await self._call(self._journal.newest_attempt)
+        return record
+
+    async def last_trace(self) -> int | None:
+        """See `Journal.last_trace`."""
+        trace: int | None = await self._call(self._journal.last_trace)
+        return trace
+
+    async def close(self) -> None:
+        """See `Journal.close`."""
+        await self._call(self._journal.close)

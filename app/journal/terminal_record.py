@@ -1,0 +1,49 @@
+"""What the journal knows of one payment at the card terminal: written before the terminal is spoken to (T4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from app.core.sale import SaleId
+from backend_client.wire import OperationId, ResultReport
+
+
+class Reversal(StrEnum):
+    """Whether a booked payment has to be taken back at the terminal, and how far that went."""
+
+    NONE = "none"
+    ASKED = "asked"
+    """The terminal is being asked; after a crash nobody knows whether it did, and it is not asked again by itself."""
+    DONE = "done"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalWord:
+    """What the terminal said, as it goes to the API. `trace` and `receipt_no` name the booking at the terminal.
+
+    Not `final`: an approval was heard while the terminal still waited for our verdict. If the line or the console died
+    then, the terminal may have taken it back, so it has to be asked again.
+    """
+
+    report: ResultReport
+    trace: int | None = None
+    receipt_no: int | None = None
+    final: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalRecord:
+    """`last_trace` is the newest trace known before the attempt. `acknowledged`: the API has taken the final word."""
+
+    operation_id: OperationId
+    sale_id: SaleId
+    amount_minor: int
+    currency: str
+    started_at: datetime
+    last_trace: int | None = None
+    word: TerminalWord | None = None
+    reversal: Reversal = Reversal.NONE
+    acknowledged: bool = False
