@@ -1,0 +1,243 @@
+"""The demo's stack: database, sandbox, card terminal, API and workers, brought up and taken down in order."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from booking.demo.child import Child
+from booking.demo.people import renew_passwords
+from booking.demo.progress import say, step
+from booking.embedded import Cluster, EmbeddedError
+from booking.embedded.folder_lock import FolderLock
+from booking.services.load_samples import load_samples
+from booking.services.migrate import migrate
+from booking.store.database import Database
+
+DATABASE = "taquilla"
+_DATABASE_CHECK_S = 0.5
+
+T = TypeVar("T")
+
+
+class FolderInUseError(Exception):
+    """Another demo runs on the folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoFolders:
+    """The paths of a demo. The folder keeps everything: removing it removes the demo."""
+
+    home: Path
+
+    @property
+    def lock(self) -> Path:
+        return self.home / "demo.lock"
+
+    @property
+    def database(self) -> Path:
+        return self.home / "postgres"
+
+    @property
+    def console(self) -> Path:
+        return self.home / "console"
+
+    @property
+    def terminal(self) -> Path:
+        """What the simulated card terminal remembers: its stored transactions survive a restart, as a real one's do."""
+        return self.home / "terminal.json"
+
+    @property
+    def stack(self) -> Path:
+        return self.home / "stack.json"
+
+    @property
+    def tour_report(self) -> Path:
+        return self.home / "tour-report.json"
+
+    def log(self, name: str) -> Path:
+        """The log of one process."""
+        return self.home / "logs" / f"{name}.log"
+
+    def make(self) -> None:
+        """Ours alone; only passing through is allowed, since the server may run under another account."""
+        self.home.mkdir(mode=0o711, parents=True, exist_ok=True)
+        self.console.mkdir(mode=0o700, exist_ok=True)
+        for name in ("run", "logs"):
+            (self.home / name).mkdir(mode=0o700, exist_ok=True)
+
+
+class Stack:
+    """Everything but the console. An async context manager: inside, all of it works; at the end, none of it runs."""
+
+    def __init__(self, folders: DemoFolders, *, terminal_delay_s: float | None = None) -> None:
+        self.folders = folders
+        self.passwords: Mapping[str, str] = {}
+        home = folders.home
+        ports = ["--port"]
+        terminal = ["app.devices.zvt.simulator", "--state", str(folders.terminal)]
+        if terminal_delay_s is not None:
+            terminal += ["--delay", f"{terminal_delay_s:g}"]
+        self.cluster = Cluster(folders.database)
+        self.sandbox = Child("sandbox", ["booking", "sandbox"], home, ports=ports)
+        self.terminal = Child("terminal", terminal, home, ports=[*ports, "--control-port"])
+        self.api: Child | None = None
+        self.workers: Child | None = None
+        self._lock = FolderLock(folders.lock)
+        self._keepers: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        """Bring everything up.
+
+        Raises:
+            FolderInUseError: another demo runs here.
+            EmbeddedError, ChildError, BookingError: a part did not start; what had started is stopped again.
+        """
+        self.folders.make()
+        if not self._lock.acquire():
+            raise FolderInUseError(
+                f"a demo (process {self._lock.holder() or '?'}) already runs on {self.folders.home}. "
+                "Stop it first, or give this one a folder of its own with --data."
+            )
+        try:
+            await self._start()
+        except BaseException:
+            await self.stop()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    @property
+    def api_url(self) -> str:
+        return self._api().ready.address()
+
+    @property
+    def terminal_address(self) -> str:
+        """HOST:PORT of the card terminal."""
+        return f"127.0.0.1:{self.terminal.ready.port}"
+
+    def describe(self) -> dict[str, object]:
+        """What a script needs to use the stack. It holds the demo people's passwords: write it for the owner alone."""
+        children = {child.name: child for child in self._children()}
+        return {
+            "data": str(self.folders.home),
+            "console_data": str(self.folders.console),
+            "dsn": self.cluster.dsn(DATABASE),
+            "api_url": self.api_url,
+            "sandbox_url": self.sandbox.ready.address(),
+            "terminal": self.terminal_address,
+            "terminal_control_port": self.terminal.ready.control_port,
+            "database_socket": str(self.cluster.socket_folder) if self.cluster.socket_folder else None,
+            "pids": {
+                "demo": os.getpid(),
+                "postgres": self.cluster.pid,
+                **{name: child.ready.pid for name, child in children.items()},
+            },
+            "logs": {name: str(child.log_file) for name, child in children.items()},
+            "passwords": dict(self.passwords),
+        }
+
+    def write_description(self) -> None:
+        """Write `stack.json` in one step, readable by its owner alone."""
+        draft = self.folders.stack.with_suffix(".new")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(self.describe(), file, indent=2)
+        draft.replace(self.folders.stack)
+
+    async def stop(self) -> None:
+        """Stop everything in reverse order. Calling it again does nothing more."""
+        for keeper in self._keepers:
+            keeper.cancel()
+        await asyncio.gather(*self._keepers, return_exceptions=True)
+        self._keepers.clear()
+        self.folders.stack.unlink(missing_ok=True)
+        for child in reversed(self._children()):
+            await child.stop()
+        await in_thread(self.cluster.stop)
+        self._lock.release()
+
+    async def _start(self) -> None:
+        await side_by_side(
+            self._start_database(),
+            _start_child(self.sandbox, "payment sandbox"),
+            _start_child(self.terminal, "card terminal simulator"),
+        )
+        home, dsn = self.folders.home, self.cluster.dsn(DATABASE)
+        common = ["--dsn", dsn, "--sandbox-url", self.sandbox.ready.address()]
+        self.api = Child("api", ["booking", "serve", *common], home, ports=["--port"])
+        self.workers = Child("workers", ["booking", "work", *common], home)
+        await side_by_side(_start_child(self.api, "API"), _start_child(self.workers, "workers"))
+        self._keepers = [
+            asyncio.create_task(child.keep_alive(), name=f"keep-{child.name}") for child in self._children()
+        ]
+        self._keepers.append(asyncio.create_task(self._keep_database_alive(), name="keep-database"))
+
+    async def _start_database(self) -> None:
+        with step("database started"):
+            await in_thread(self.cluster.start)
+            dsn = await in_thread(lambda: self.cluster.create_database(DATABASE))
+        with step("schema up to date"):
+            await migrate(dsn)
+        db = await Database.open(dsn, application="taquilla demo")
+        try:
+            with step("sample venues and events loaded"):
+                await load_samples(db)
+            self.passwords = await renew_passwords(db)
+        finally:
+            await db.close()
+
+    async def _keep_database_alive(self) -> None:
+        """A database that dies is started again: its clients reconnect by themselves."""
+        while True:
+            await asyncio.sleep(_DATABASE_CHECK_S)
+            if not self.cluster.running:
+                say("the database ended; starting it again")
+                try:
+                    await in_thread(self.cluster.start)
+                except EmbeddedError as error:
+                    say(str(error))
+
+    def _children(self) -> list[Child]:
+        children = [self.sandbox, self.terminal, self.api, self.workers]
+        return [child for child in children if child is not None]
+
+    def _api(self) -> Child:
+        if self.api is None:
+            raise FolderInUseError("the stack is not started")
+        return self.api
+
+
+async def side_by_side(*works: Coroutine[object, object, None]) -> None:
+    """Run them at once; the first failure cancels the others and is raised as itself."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(work, name="start")
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from failed
+
+
+async def in_thread(call: Callable[[], T]) -> T:
+    """Run a blocking call in a thread; when cancelled, wait for its end first: half a start cannot be stopped."""
+    task = asyncio.ensure_future(asyncio.to_thread(call))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
+
+
+async def _start_child(child: Child, words: str) -> None:
+    with step(f"{words} started"):
+        await child.start()
