@@ -165,9 +165,11 @@ class _PretixReader:
             name = f"Section {index + 1}"
             self._findings.warn(zone.at("name"), FindingCode.TEXT_EMPTY, f'the zone has no name; "{name}" is used')
         draft = _ZoneDraft(zone.pointer, name, key)
-        origin = zone.point("position") or _ORIGIN
+        origin = zone.point("position")
         for number, value in enumerate(zone.items("areas", limit=MAX_AREAS, required=False)):
-            area = read_area(self._findings, Members(self._findings, value, f"{zone.at('areas')}/{number}"), origin)
+            area = read_area(
+                self._findings, Members(self._findings, value, f"{zone.at('areas')}/{number}"), origin or _ORIGIN
+            )
             if area is not None:
                 self._areas.append(area)
         draft.rows = self._read_rows(zone, origin)
@@ -185,7 +187,7 @@ class _PretixReader:
             message = "the zone has no rows; remove it or give it seats"
             self._findings.fault(zone.at("rows"), FindingCode.SECTION_WITHOUT_ROWS, message)
 
-    def _read_rows(self, zone: Members, origin: Point) -> list[_RowDraft]:
+    def _read_rows(self, zone: Members, origin: Point | None) -> list[_RowDraft]:
         rows = [
             self._read_row(Members(self._findings, value, f"{zone.at('rows')}/{index}"), origin)
             for index, value in enumerate(zone.items("rows", limit=MAX_ROWS))
@@ -194,13 +196,13 @@ class _PretixReader:
         check_confusable(self._findings, labels, what="the row")
         first: dict[str, str] = {}
         for row in rows:
-            label = row.label.strip()
-            if label and first.setdefault(label, row.pointer) != row.pointer:
+            label = row.label
+            if label.strip() and first.setdefault(label, row.pointer) != row.pointer:
                 message = f'a second row "{label}" in this zone, after {first[label]}; its seats read alike'
                 self._findings.warn(f"{row.pointer}/row_number", FindingCode.ROW_REPEATS, message)
         return rows
 
-    def _read_row(self, row: Members, zone_origin: Point) -> _RowDraft:
+    def _read_row(self, row: Members, zone_origin: Point | None) -> _RowDraft:
         row.warn_about_others(_ROW)
         label = row.text("row_number")
         if label is not None and not label.strip():
@@ -212,8 +214,7 @@ class _PretixReader:
             row.text("row_label", required=False) or "",
             row.text("seat_label", required=False) or "",
         )
-        at = row.point("position", required=False) or _ORIGIN
-        origin = Point(zone_origin.x + at.x, zone_origin.y + at.y)
+        origin = _sum(zone_origin, row.point("position", required=False))
         values = row.items("seats", limit=MAX_SEATS)
         if row.has("seats") and not values:
             self._report_row_without_seats(row)
@@ -229,10 +230,9 @@ class _PretixReader:
             message = "the row has no seats; remove it, or import with repairs"
             self._findings.fault(row.at("seats"), FindingCode.ROW_WITHOUT_SEATS, message)
 
-    def _read_seat(self, seat: Members, origin: Point) -> _SeatDraft:
+    def _read_seat(self, seat: Members, origin: Point | None) -> _SeatDraft:
         self._seat_items += 1
         seat.warn_about_others(_SEAT)
-        at = seat.point("position")
         number = seat.text("seat_number")
         if number is not None and not number.strip():
             self._findings.fault(seat.at("seat_number"), FindingCode.TEXT_EMPTY, "the seat has no number")
@@ -244,7 +244,7 @@ class _PretixReader:
             (guid or "").strip(),
             (seat.text("uuid", required=False) or "").strip(),
             number or "",
-            None if at is None else Point(origin.x + at.x, origin.y + at.y),
+            _sum(origin, seat.point("position")),
             self._category_of(seat),
             self._flags_of(seat),
             seat.number("radius", required=False, minimum=0.1),
@@ -253,7 +253,7 @@ class _PretixReader:
 
     def _category_of(self, seat: Members) -> int:
         name = seat.text("category")
-        if name is None:
+        if name is None or not self._category_pointers:  # without any category, the list itself is at fault
             return 0
         number = self._category_numbers.get(name)
         if number is None:
@@ -339,6 +339,11 @@ class _PretixReader:
         )
         width, height = size or _bounds(sections)
         return SeatingPlan(name or "Plan", width, height, tuple(categories), sections, tuple(self._areas))
+
+
+def _sum(origin: Point | None, offset: Point | None) -> Point | None:
+    """Nothing when either was broken: a place that is not known must not be compared with others."""
+    return None if origin is None or offset is None else Point(origin.x + offset.x, origin.y + offset.y)
 
 
 def _build_row(row: _RowDraft, guids: Iterator[str]) -> Row:

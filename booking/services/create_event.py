@@ -1,0 +1,158 @@
+"""Put an event on sale: prices by category and type, local times made instants, every seat of its plan version.
+
+Everything is checked before anything is written, and all that is wrong is said at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import NoReturn, TypeVar
+from uuid import UUID
+
+from booking.domain.currencies import check_price, exponent_of
+from booking.domain.errors import FieldFault, InvalidRequestError, NotFoundError
+from booking.domain.local_time import instant_of, zone_of
+from booking.domain.model import EventId, Price, PriceCategory, PriceType
+from booking.domain.seating_plan.document import categories_of_document
+from booking.store import plan_queries
+from booking.store.connection import JOB_LIMITS, Record
+from booking.store.database import Database
+from booking.store.plan_queries import NewEvent, PriceList
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class EventSpec:
+    """What makes an event. Times are local times of `zone`, without offset; `fold` says which of two is meant (W10).
+
+    `prices` maps each category's name to one amount for each of `price_types`, in minor units. `house_seats` are
+    seat numbers that the house keeps from sale. `sale_opens` None: at once.
+    """
+
+    name: str
+    plan_id: UUID
+    plan_version: int
+    starts_at: datetime
+    zone: str
+    currency: str
+    price_types: Sequence[str]
+    prices: Mapping[str, Sequence[int]]
+    sale_opens: datetime | None = None
+    fold: int | None = None
+    hold_ttl_s: int = 300
+    grace_s: int = 120
+    max_per_account: int = 6
+    house_seats: Collection[int] = ()
+
+
+async def create_event(db: Database, spec: EventSpec) -> EventId:
+    """Create the event in one transaction; nothing is half created.
+
+    Raises:
+        InvalidRequestError: Everything that is wrong with the spec, in `fields`.
+        NotFoundError: There is no such plan version.
+    """
+    starts_at, sale_opens_at = _checked_times(spec)
+    async with db.transaction(JOB_LIMITS) as connection:
+        stored = await plan_queries.read_plan_of_event_spec(connection, spec.plan_id, spec.plan_version)
+        if stored is None:
+            raise NotFoundError(f"There is no version {spec.plan_version} of plan {spec.plan_id}.")
+        price_list = _checked_prices(spec, stored)
+        event = _new_event(spec, stored, starts_at, sale_opens_at)
+        return await plan_queries.insert_event(connection, event, price_list, sorted(spec.house_seats))
+
+
+def _new_event(spec: EventSpec, stored: Record, starts_at: datetime, sale_opens_at: datetime | None) -> NewEvent:
+    return NewEvent(
+        stored["venue_id"],
+        spec.plan_id,
+        spec.plan_version,
+        spec.name.strip(),
+        starts_at,
+        spec.zone,
+        spec.currency,
+        sale_opens_at,
+        spec.hold_ttl_s,
+        spec.grace_s,
+        spec.max_per_account,
+    )
+
+
+def _checked_times(spec: EventSpec) -> tuple[datetime, datetime | None]:
+    """Name, zone, currency and times; the start, and the opening of the sale, as instants."""
+    faults: list[FieldFault] = []
+    if not spec.name.strip():
+        faults.append(FieldFault("/name", "an event has a name"))
+    _collect(faults, lambda: exponent_of(spec.currency))
+    _collect(faults, lambda: zone_of(spec.zone))
+    if faults:
+        _refuse(faults)
+    starts_at = _collect(faults, lambda: instant_of(spec.starts_at, spec.zone, fold=spec.fold))
+    opening = spec.sale_opens
+    opens_at = None
+    if opening is not None:
+        opens_at = _collect(faults, lambda: instant_of(opening, spec.zone, fold=spec.fold, pointer="/sale_opens"))
+    if starts_at is None or faults:
+        _refuse(faults)
+    return starts_at, opens_at
+
+
+def _checked_prices(spec: EventSpec, stored: Record) -> PriceList:
+    """The price list over the plan's categories; a category without seats may go without prices."""
+    categories, used = categories_of_document(bytes(stored["document"]))
+    types = tuple(PriceType(number, name) for number, name in enumerate(spec.price_types, start=1))
+    faults = _spec_faults(spec, [category.name for category in categories], stored["seat_count"])
+    prices: list[Price] = []
+    for category_no, category in enumerate(categories):
+        if category_no in used or category.name in spec.prices:
+            prices += _prices_of_category(spec, category_no, category.name, types, faults)
+    if faults:
+        _refuse(faults)
+    numbered = tuple(PriceCategory(number, item.name, item.color) for number, item in enumerate(categories))
+    return PriceList(numbered, types, tuple(prices))
+
+
+def _spec_faults(spec: EventSpec, category_names: Sequence[str], seat_count: int) -> list[FieldFault]:
+    faults = [
+        FieldFault(f"/prices/{name}", "the plan has no such category")
+        for name in spec.prices
+        if name not in category_names
+    ]
+    if not spec.price_types or len(set(spec.price_types)) < len(spec.price_types):
+        faults.append(FieldFault("/price_types", "one or more price types, each named once"))
+    outside = [seat for seat in spec.house_seats if not 0 <= seat < seat_count]
+    if outside:
+        faults.append(FieldFault("/house_seats", f"the plan has no seat {outside[0]}"))
+    return faults
+
+
+def _prices_of_category(
+    spec: EventSpec, category_no: int, name: str, types: Sequence[PriceType], faults: list[FieldFault]
+) -> list[Price]:
+    amounts = spec.prices.get(name, ())
+    if len(amounts) != len(types):
+        faults.append(FieldFault(f"/prices/{name}", f"{len(types)} prices are expected, one for each price type"))
+        return []
+    for price_type, amount in zip(types, amounts, strict=True):
+        pointer = f"/prices/{name}/{price_type.name}"
+        _collect(faults, partial(check_price, amount, spec.currency, pointer=pointer))
+    return [
+        Price(category_no, price_type.price_type_id, amount) for price_type, amount in zip(types, amounts, strict=True)
+    ]
+
+
+def _collect(faults: list[FieldFault], check: Callable[[], T]) -> T | None:
+    """Run one check; what it refuses joins the other faults."""
+    try:
+        return check()
+    except InvalidRequestError as error:
+        faults.extend(error.fields)
+        return None
+
+
+def _refuse(faults: list[FieldFault]) -> NoReturn:
+    raise InvalidRequestError("The event cannot be created as described.", fields=tuple(faults))
