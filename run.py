@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set-up and front door: `python3 run.py VERB …`, with nothing but Python and its standard library.
+"""Set-up and front door: `python3 run.py VERB ...`, with nothing but Python and its standard library.
 
 It makes `.venv`, installs the locked dependencies into it (checked by hash, wheels only), makes sure of the system
 libraries that Qt needs, and becomes the verb's program. When nothing changed since the last time it only looks.
@@ -323,17 +323,17 @@ def install(lock_name: str) -> None:
     command = [str(PYTHON), "-m", "pip", "install", "--require-hashes", "--only-binary", ":all:", "--requirement"]
     command += [str(path), "--no-input", "--disable-pip-version-check", "--progress-bar", "off"]
     UNFINISHED.touch()
-    pip = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     spoken, collected = [], []
-    for raw in pip.stdout or []:
-        line = raw.decode(errors="replace").rstrip()
-        spoken.append(line)
-        if line.startswith(("Collecting ", "Processing ")):
-            collected.append(line.split()[1].rsplit("/", 1)[-1])
-            say(f"  {len(collected)}/{total} {collected[-1]}")
-        elif line.startswith("Installing collected packages"):
-            say("  unpacking")
-    code = pip.wait()
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as pip:
+        for raw in pip.stdout or []:
+            line = raw.decode(errors="replace").rstrip()
+            spoken.append(line)
+            if line.startswith(("Collecting ", "Processing ")):
+                collected.append(line.split()[1].rsplit("/", 1)[-1])
+                say(f"  {len(collected)}/{total} {collected[-1]}")
+            elif line.startswith("Installing collected packages"):
+                say("  unpacking")
+    code = pip.returncode
     UNFINISHED.unlink()
     if code != 0:
         sys.stderr.write(tail("\n".join(spoken)))
