@@ -1,0 +1,141 @@
+"""What an API process reads of the seats: a whole image, what came after a version, and the wake-up (R13, R15, G3)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import asyncpg
+
+from booking import sql
+from booking.domain.errors import AuthorityAwayError, EventNotFoundError
+from booking.services.sequence_feed import CHANNEL, events_of_notice
+from booking.store import feed_queries
+from booking.store.connection import GENERAL_LIMITS, session_settings
+from booking.store.database import CONNECT_TIMEOUT_S, Database
+from booking.store.violations import domain_errors
+
+PROBE_EVERY_S = 3.0
+PROBE_TIMEOUT_S = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class SeatImage:
+    """All seats of an event at (epoch, version); `states` one staff byte a seat, `seat_versions` big-endian u32.
+
+    Changes that were not numbered yet may be in it: compare a change's seat version before applying it.
+    """
+
+    event_id: int
+    plan_version: int
+    epoch: int
+    version: int
+    states: bytes
+    seat_versions: bytes
+
+
+@dataclass(slots=True)
+class FeedPosition:
+    """How far an event's feed is, and the batches (version, body) that were asked for."""
+
+    epoch: int
+    last_version: int
+    batches: list[tuple[int, bytes]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedNews:
+    """An answer of `read_after`. An event that is missing in `events` has no feed any more; no time without events."""
+
+    events: Mapping[int, FeedPosition]
+    server_time: datetime | None
+
+
+async def read_seats(db: Database, event_id: int) -> SeatImage:
+    """All seats of an event, consistent with its feed version.
+
+    Raises:
+        EventNotFoundError: there is no such event.
+        AuthorityAwayError: the database cannot be reached.
+    """
+    row = await feed_queries.read_seat_image(db, event_id)
+    if row is None:
+        raise EventNotFoundError(f"There is no event {event_id}.")
+    return SeatImage(
+        event_id,
+        row["plan_version"],
+        row["epoch"],
+        row["last_version"],
+        bytes(row["states"]),
+        bytes(row["seat_versions"]),
+    )
+
+
+async def read_after(db: Database, positions: Mapping[int, int]) -> FeedNews:
+    """What came after these versions (event id → version).
+
+    Raises:
+        AuthorityAwayError: the database cannot be reached.
+    """
+    events: dict[int, FeedPosition] = {}
+    server_time: datetime | None = None
+    for row in await feed_queries.read_feed_after(db, list(positions), list(positions.values())):
+        position = events.setdefault(row["event_id"], FeedPosition(row["epoch"], row["last_version"]))
+        if row["version"] is not None:
+            position.batches.append((row["version"], bytes(row["body"])))
+        server_time = row["server_time"]
+    return FeedNews(events, server_time)
+
+
+async def listen(db: Database, on_notice: Callable[[Iterable[int]], None]) -> None:
+    """Listen for the sequencer's notices until the link ends or is silent; never returns otherwise.
+
+    The link is probed, because a dead peer may leave it open for hours: at most
+    `PROBE_EVERY_S + PROBE_TIMEOUT_S` pass before that is noticed (G3: 10 s).
+
+    Raises:
+        AuthorityAwayError: the link could not be made, ended, or did not answer.
+    """
+    with domain_errors():
+        connection = await asyncpg.connect(
+            db.dsn,
+            timeout=CONNECT_TIMEOUT_S,
+            server_settings=session_settings(GENERAL_LIMITS, "taquilla seat feed listener"),
+        )
+        try:
+            ended = asyncio.Event()
+            connection.add_termination_listener(lambda *_: ended.set())
+            await connection.add_listener(CHANNEL, lambda *notice: on_notice(events_of_notice(str(notice[3]))))
+            on_notice(())
+            await _probe_until_it_fails(connection, ended)
+        finally:
+            connection.terminate()
+
+
+async def _probe_until_it_fails(connection: asyncpg.Connection[asyncpg.Record], ended: asyncio.Event) -> None:
+    while True:
+        try:
+            async with asyncio.timeout(PROBE_EVERY_S):
+                await ended.wait()
+            raise AuthorityAwayError("the listening connection ended")
+        except TimeoutError:
+            pass
+        try:
+            await connection.execute("SELECT 1", timeout=PROBE_TIMEOUT_S)
+        except TimeoutError:
+            raise AuthorityAwayError("the listening connection is silent") from None
+
+
+async def check_authority(db: Database) -> datetime:
+    """The authority's time, if it can be reached.
+
+    Raises:
+        AuthorityAwayError: it cannot.
+    """
+    row = await db.fetchrow(sql.query("read_time"))
+    if row is None:
+        raise AuthorityAwayError("The booking database answers nothing.")
+    now: datetime = row[0]
+    return now

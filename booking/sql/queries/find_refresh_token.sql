@@ -1,0 +1,1 @@
+SELECT session_id FROM staff_refresh_tokens WHERE digest = $1;

@@ -1,0 +1,1 @@
+DELETE FROM login_attempts WHERE name = $1 AND device_id = $2;

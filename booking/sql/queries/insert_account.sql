@@ -1,0 +1,1 @@
+INSERT INTO accounts (account_id) VALUES ($1);

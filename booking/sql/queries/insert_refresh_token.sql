@@ -1,0 +1,1 @@
+INSERT INTO staff_refresh_tokens (digest, session_id, issued_at) VALUES ($1, $2, $3);

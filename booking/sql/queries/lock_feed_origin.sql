@@ -1,0 +1,1 @@
+SELECT system_identifier, timeline FROM feed_origin FOR UPDATE;

@@ -1,0 +1,1 @@
+SELECT pg_notify('seat_feed', $1);

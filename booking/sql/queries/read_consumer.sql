@@ -1,0 +1,1 @@
+SELECT snap::text FROM consumer_offsets WHERE consumer = $1;

@@ -1,0 +1,1 @@
+SELECT booking_now();

@@ -1,0 +1,1 @@
+SELECT sweep_expired($1);

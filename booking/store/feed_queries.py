@@ -1,0 +1,113 @@
+"""Queries of the seat feed: what the sequencer does in a tick, and what API processes read (BACKEND §6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from booking import sql
+from booking.store.connection import Connection, Record
+from booking.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class FeedOrigin:
+    """Which cluster and timeline gives the versions."""
+
+    system_identifier: str
+    timeline: str
+
+
+@dataclass(frozen=True, slots=True)
+class SequencedVersion:
+    """One version that a tick gave."""
+
+    event_id: int
+    epoch: int
+    version: int
+
+
+async def read_feed_origin(connection: Connection) -> FeedOrigin:
+    """The cluster that this connection speaks to."""
+    row = await connection.fetchrow(sql.query("read_feed_origin"))
+    if row is None:
+        raise LookupError("pg_control_system answered nothing")
+    return FeedOrigin(row["system_identifier"], row["timeline"])
+
+
+async def lock_feed_origin(connection: Connection) -> FeedOrigin | None:
+    """The cluster that gave the versions so far; None before the first one."""
+    row = await connection.fetchrow(sql.query("lock_feed_origin"))
+    return FeedOrigin(row["system_identifier"], row["timeline"]) if row else None
+
+
+async def save_feed_origin(connection: Connection, origin: FeedOrigin) -> None:
+    """Versions come from this cluster from now on."""
+    await connection.execute(sql.query("save_feed_origin"), origin.system_identifier, origin.timeline)
+
+
+async def raise_epochs(connection: Connection) -> None:
+    """Tell every view of every event to load its snapshot again."""
+    await connection.execute(sql.query("raise_epochs"))
+
+
+async def restart_consumers(connection: Connection, sequencer: str) -> None:
+    """After a restore into another cluster: the sequencer starts at now, every other reader at the beginning."""
+    await connection.execute(sql.query("age_outbox"))
+    await connection.execute(sql.query("rewind_consumers"), sequencer)
+
+
+async def ensure_consumer(connection: Connection, consumer: str, snap: str) -> None:
+    """Make the cursor of `consumer`, standing at `snap`, unless it is there."""
+    await connection.execute(sql.query("ensure_consumer"), consumer, snap)
+
+
+async def is_anything_new(db: Database, consumer: str) -> bool:
+    """Whether the outbox holds a row that `consumer` has not seen; takes no lock and writes nothing."""
+    row = await db.fetchrow(sql.query("is_anything_new"), consumer)
+    return bool(row and row[0])
+
+
+async def lock_consumer(connection: Connection, consumer: str) -> str | None:
+    """The snapshot that `consumer` has read up to; a second reader of that name waits here."""
+    snap: str | None = await connection.fetchval(sql.query("lock_consumer"), consumer)
+    return snap
+
+
+async def save_consumer(connection: Connection, consumer: str, snap: str) -> None:
+    """`consumer` has read up to `snap`."""
+    await connection.execute(sql.query("save_consumer"), consumer, snap)
+
+
+async def scan_seat_changes(connection: Connection, after: str) -> list[Record]:
+    """Rows (snap, id, event_id, seats, seat_states, seat_versions) new since `after`; one row without id when none."""
+    return await connection.fetch(sql.query("scan_seat_changes"), after)
+
+
+async def append_feed_versions(
+    connection: Connection, bodies: Mapping[int, bytes], snap: str
+) -> list[SequencedVersion]:
+    """Give each event's body the next version."""
+    rows = await connection.fetch(sql.query("append_feed_versions"), list(bodies), list(bodies.values()), snap)
+    return [SequencedVersion(row["event_id"], row["epoch"], row["last_version"]) for row in rows]
+
+
+async def notify_feed(connection: Connection, payloads: Iterable[str]) -> None:
+    """Wake the listeners; each payload is 8,000 bytes at most (G1)."""
+    for payload in payloads:
+        await connection.execute(sql.query("notify_feed"), payload)
+
+
+async def prune_seat_feed(connection: Connection, older_than_s: float) -> None:
+    """Drop versions that no ring and no client asks for any more."""
+    await connection.execute(sql.query("prune_seat_feed"), older_than_s)
+
+
+async def read_seat_image(db: Database, event_id: int) -> Record | None:
+    """Row (plan_version, epoch, last_version, states, seat_versions), all of one snapshot."""
+    return await db.fetchrow(sql.query("read_seat_image"), event_id)
+
+
+async def read_feed_after(db: Database, event_ids: Sequence[int], versions: Sequence[int]) -> list[Record]:
+    """Rows (server_time, event_id, epoch, last_version, version, body) after the versions; NULL body: no news."""
+    return await db.fetch(sql.query("read_feed_after"), list(event_ids), list(versions))

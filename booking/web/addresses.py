@@ -1,0 +1,79 @@
+"""Paths and queries: strict percent-decoding, and typed values that name their field when they are wrong (G8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import unquote_to_bytes
+from uuid import UUID
+
+from booking.web.bodies import invalid
+
+_MAX_INT = 2**31 - 1
+_MAX_VERSION = 2**63 - 1
+
+
+def check_path(path: str, raw_path: bytes) -> None:
+    """Refuse a path with NUL, or with bytes that are no UTF-8 (a lone surrogate among them).
+
+    Raises:
+        InvalidRequestError: naming `path`.
+    """
+    if "\x00" in path or _decoded(raw_path.split(b"?", 1)[0]) is None:
+        raise invalid("path", "holds a NUL character or is not UTF-8")
+
+
+def parse_query(query: bytes) -> dict[str, str]:
+    """`a=1&b=2` → mapping; the last value of a name counts.
+
+    Raises:
+        InvalidRequestError: naming the parameter that holds NUL or is not UTF-8.
+    """
+    values: dict[str, str] = {}
+    for pair in query.split(b"&"):
+        if not pair:
+            continue
+        raw_name, _, raw_value = pair.partition(b"=")
+        name, value = _decoded(raw_name.replace(b"+", b" ")), _decoded(raw_value.replace(b"+", b" "))
+        if name is None:
+            raise invalid("query", "has a name that holds a NUL character or is not UTF-8")
+        if value is None:
+            raise invalid(f"query:{name}", "holds a NUL character or is not UTF-8")
+        values[name] = value
+    return values
+
+
+def _decoded(raw: bytes) -> str | None:
+    try:
+        text = unquote_to_bytes(raw).decode()
+    except UnicodeDecodeError:
+        return None
+    return None if "\x00" in text else text
+
+
+def event_id_of(values: Mapping[str, str]) -> int:
+    """Path value `event_id`, a positive integer."""
+    text = values["event_id"]
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10 and 0 < int(text) <= _MAX_INT):
+        raise invalid("path:event_id", "must be a positive integer")
+    return int(text)
+
+
+def uuid_of(values: Mapping[str, str], name: str) -> UUID:
+    """Path value `name`, a UUID in its usual form."""
+    try:
+        value = UUID(values[name])
+    except ValueError:
+        raise invalid(f"path:{name}", "must be a UUID") from None
+    if str(value) != values[name].lower():
+        raise invalid(f"path:{name}", "must be a UUID in its usual form")
+    return value
+
+
+def version_of(values: Mapping[str, str], name: str) -> int | None:
+    """Query value `name`, an integer ≥ 0, or None when it is absent."""
+    text = values.get(name)
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) <= 19 and int(text) <= _MAX_VERSION):
+        raise invalid(f"query:{name}", "must be an integer from 0 on")
+    return int(text)

@@ -1,0 +1,74 @@
+"""The application: the table of routes behind its gate, the seat tail beside it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+
+from starlette.routing import BaseRoute, Router, WebSocketRoute
+from starlette.routing import Route as HttpRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+from booking.store.database import Database
+from booking.web.calls import PaymentStarter, Route, Services
+from booking.web.feed_socket import serve_feed
+from booking.web.gate import Front, endpoint_of
+from booking.web.routes import ROUTES
+from booking.web.seat_tail import SeatTail
+
+
+class Application:
+    """An ASGI application. Its lifespan runs the seat tail; `db` stays the caller's to close."""
+
+    def __init__(self, services: Services, routes: Iterable[Route] = ROUTES) -> None:
+        self.services = services
+        self._tail: asyncio.Task[None] | None = None
+        self._router = Router(
+            [_mounted(route, services) for route in routes],
+            redirect_slashes=False,
+            lifespan=lambda _: self._lifespan(),
+        )
+        self._front: ASGIApp = Front(self._router)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["app"] = self  # tells the router to raise for an unknown address, instead of answering in plain text
+        await self._front(scope, receive, send)
+
+    @asynccontextmanager
+    async def _lifespan(self) -> AsyncIterator[None]:
+        self.start()
+        try:
+            yield
+        finally:
+            await self.stop()
+
+    def start(self) -> None:
+        """Start tailing; the lifespan does it, and tests that have none."""
+        self._tail = asyncio.create_task(self.services.seats.run(), name="seat-tail")
+
+    async def stop(self) -> None:
+        """Stop tailing and forget the projections."""
+        tail, self._tail = self._tail, None
+        if tail is not None:
+            tail.cancel()
+            with suppress(asyncio.CancelledError):
+                await tail
+        self.services.seats.close()
+
+
+def create_app(db: Database, *, payments: PaymentStarter | None = None) -> Application:
+    """The API over `db`. `payments` takes an opened authorization to its provider at once."""
+    return Application(Services(db, SeatTail(db), payments))
+
+
+def _mounted(route: Route, services: Services) -> BaseRoute:
+    if route.method == "WS":
+        return WebSocketRoute(route.path, partial(_feed, route=route, services=services))
+    return HttpRoute(route.path, endpoint_of(route, services), methods=[route.method])
+
+
+async def _feed(socket: WebSocket, *, route: Route, services: Services) -> None:
+    await serve_feed(socket, route, services)

@@ -1,0 +1,158 @@
+"""What a route is, and what its handler gets: the types that the table, the gate and the handlers share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from backend_client import wire
+from booking.domain.caller import Caller, Role
+from booking.domain.errors import NotSignedInError
+from booking.domain.model import PaymentOperation
+from booking.domain.replay import Outcome
+from booking.store.database import Database
+from booking.web import addresses
+from booking.web.seat_tail import SeatTail
+
+SMALL_BODY = 64 * 1024
+
+Who = frozenset[Role | None]
+"""Roles that may call; None stands for a caller without a token."""
+
+
+class KeyRule(Enum):
+    """Whether a call must carry `Idempotency-Key` (R6)."""
+
+    READS = "changes nothing"
+    REQUIRED = "required"
+    SIGNS_IN = "none: who calls is not known yet, and the refresh token is itself a key that is used once"
+    OPENS_ACCOUNT = "none: there is no caller yet whom a key could belong to; an account that nobody uses is harmless"
+    SIGNS_OUT = "none: a session ends once, whoever asks again"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer of a route: a wire message, or bytes of a media type."""
+
+    status: int
+    message: type[msgspec.Struct] | None = None
+    media_type: str = "application/json"
+    words: str = "Done"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryParameter:
+    """A query parameter as OpenAPI tells it."""
+
+    name: str
+    kind: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What handlers work with. `payments` drives provider payments at once; None without a provider."""
+
+    db: Database
+    seats: SeatTail
+    payments: PaymentStarter | None = None
+
+
+PaymentStarter = Callable[[PaymentOperation], Coroutine[Any, Any, None]]
+"""Takes an operation that was just opened to its provider; returns when its result is recorded or the time is up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call that has passed the gate: the caller's role is allowed, the body decoded, the key checked."""
+
+    services: Services
+    request: Request
+    caller: Caller | None
+    token: str = ""
+    body: wire.RequestMessage | None = None
+    key: str = ""
+    digest: bytes = b""
+    query: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def db(self) -> Database:
+        return self.services.db
+
+    @property
+    def signed_in(self) -> Caller:
+        """The caller; routes that allow anonymous calls use `caller`."""
+        if self.caller is None:
+            raise NotSignedInError("Sign in first.")
+        return self.caller
+
+    def id(self, name: str) -> UUID:
+        """A UUID of the path."""
+        return addresses.uuid_of(self.request.path_params, name)
+
+    @property
+    def event_id(self) -> int:
+        return addresses.event_id_of(self.request.path_params)
+
+
+Handler = Callable[[Call], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One row of the table. Method `WS` is a WebSocket, and is served elsewhere."""
+
+    method: str
+    path: str
+    handler: Handler
+    who: Who
+    words: str
+    key: KeyRule
+    answers: tuple[Answer, ...]
+    body: type[wire.RequestMessage] | None = None
+    body_limit: int = SMALL_BODY
+    query: tuple[QueryParameter, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """`POST /v1/events/{event_id}/holds`."""
+        return f"{self.method} {self.path}"
+
+
+T = TypeVar("T")
+M = TypeVar("M", bound=msgspec.Struct)
+
+
+def answer(message: msgspec.Struct, status: int = 200, *, replayed: bool = False) -> Response:
+    """A JSON answer; a replay says so and has the status of the first time (R6)."""
+    headers = {wire.REPLAYED_HEADER: "true"} if replayed else None
+    return Response(msgspec.json.encode(message), status, headers=headers, media_type="application/json")
+
+
+def to_wire(value: object, kind: type[M]) -> M:
+    """A domain object as the wire message of the same member names."""
+    return msgspec.convert(value, kind, from_attributes=True)
+
+
+def answer_outcome(outcome: Outcome[T], kind: type[M], status: int = 201) -> Response:
+    """The answer of a call that carries a key."""
+    return answer(to_wire(outcome.value, kind), status, replayed=outcome.replayed)
+
+
+class TypedBody(Generic[M]):
+    """Reads `Call.body` as the type that the table promised."""
+
+    def __init__(self, kind: type[M]) -> None:
+        self._kind = kind
+
+    def __call__(self, call: Call) -> M:
+        if not isinstance(call.body, self._kind):
+            raise TypeError(f"{call.request.url.path} got {type(call.body).__name__}, not {self._kind.__name__}")
+        return call.body

@@ -1,0 +1,178 @@
+"""The seat feed over a WebSocket: hello, then deltas as they come, beats while nothing comes (R13, S1, S5, G3).
+
+Each client has a version of its own and no queue: it waits for its event's publisher and is then taken from where it
+stands to what is shown, in one delta. One that is slow gets fewer and larger deltas; one that takes no frame for
+`SEND_PATIENCE_S` is cut; one that the ring cannot continue is told to load the snapshot again. Binary deltas are in
+the caller's layout (staff or public); JSON deltas are always public, because the message does not name a layout.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from starlette.responses import Response
+from starlette.websockets import WebSocket, WebSocketDisconnect
+from uuid_utils.compat import uuid7
+
+from backend_client import wire
+from backend_client.seat_frames import Layout
+from booking.web import addresses, problems
+from booking.web.bodies import invalid
+from booking.web.calls import Call, Route, Services
+from booking.web.gate import bearer_token, caller_for, response_for
+from booking.web.handlers.read import layout_for
+from booking.web.seat_projection import encode_text
+from booking.web.seat_tail import EventFeed, SeatTail
+
+SEND_PATIENCE_S = 10.0
+_SLOW_CONSUMER = 1013  # try again later
+
+log = logging.getLogger(__name__)
+
+
+async def refuse_plain_http(_: Call) -> Response:
+    """The address of a feed asked for without an upgrade."""
+    raise problems.UnknownAddressError("This is the address of a WebSocket.")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the client asked for: where its map stands, and the form of deltas."""
+
+    epoch: int | None
+    since: int | None
+    binary: bool
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str]) -> Wish:
+        """Read `epoch`, `since` and `form`.
+
+        Raises:
+            InvalidRequestError: naming the parameter.
+        """
+        form = query.get("form", "json")
+        if form not in {"json", "binary"}:
+            raise invalid("query:form", "must be `json` or `binary`")
+        return cls(addresses.version_of(query, "epoch"), addresses.version_of(query, "since"), form == "binary")
+
+
+async def serve_feed(socket: WebSocket, route: Route, services: Services) -> None:
+    """Check the caller, then stream until either side ends."""
+    try:
+        addresses.check_path(socket.scope["path"], socket.scope.get("raw_path") or b"")
+        token = bearer_token(socket.headers.get("authorization", ""))
+        caller = await caller_for(services.db, token, route.who)
+        wish = Wish.from_query(addresses.parse_query(socket.scope["query_string"]))
+        feed = await services.seats.feed(addresses.event_id_of(socket.path_params))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the answer is a problem
+        await socket.send_denial_response(response_for(error, str(uuid7()), f"WS {socket.scope['path']}"))
+        return
+    await socket.accept()
+    layout = layout_for(caller) if wish.binary else Layout.PUBLIC
+    feed.followers += 1
+    try:
+        await _stream_until_closed(socket, Stream(services.seats, feed, layout, wish))
+    finally:
+        feed.followers -= 1
+
+
+async def _stream_until_closed(socket: WebSocket, stream: Stream) -> None:
+    """Send and listen at once: what the client says is ignored, that it went is not."""
+    sending = asyncio.create_task(stream.run(socket), name="seat-feed-send")
+    hearing = asyncio.create_task(_hear_close(socket), name="seat-feed-hear")
+    try:
+        await asyncio.wait({sending, hearing}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (sending, hearing):
+            task.cancel()
+        for result in await asyncio.gather(sending, hearing, return_exceptions=True):
+            if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect):
+                log.error("seat feed failed", exc_info=result)
+
+
+async def _hear_close(socket: WebSocket) -> None:
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass
+
+
+class Stream:
+    """One client's way through the versions."""
+
+    def __init__(self, seats: SeatTail, feed: EventFeed, layout: Layout, wish: Wish) -> None:
+        self._seats = seats
+        self._feed = feed
+        self._layout = layout
+        self._binary = wish.binary
+        self._publisher = feed.publishers[layout]
+        self._epoch = feed.projection.epoch
+        self._version = self._publisher.shown
+        self._lost = False
+        if wish.since is not None and wish.epoch is not None:
+            self._continue_from(wish.epoch, wish.since)
+
+    def _continue_from(self, epoch: int, since: int) -> None:
+        projection = self._feed.projection
+        # A client may be ahead of this process when another one served it before: it just waits.
+        if epoch == projection.epoch and (since > projection.version or projection.reaches_back_to(since)):
+            self._version = since
+        else:
+            self._lost = True
+
+    async def run(self, socket: WebSocket) -> None:
+        """Hello first, then frames until cancelled or until the client takes none for too long."""
+        try:
+            await self._send_text(socket, self._hello())
+            if self._lost:
+                await self._send_text(socket, self._resync())
+            while True:
+                await self._send_next(socket)
+        except TimeoutError:
+            log.info("event %d: a feed client takes no frames, dropped", self._feed.projection.event_id)
+            await socket.close(_SLOW_CONSUMER)
+
+    async def _send_next(self, socket: WebSocket) -> None:
+        projection = self._feed.projection
+        if projection.epoch != self._epoch or not self._is_continuable():
+            await self._send_text(socket, self._resync())
+        elif self._publisher.shown > self._version:
+            await self._send_delta(socket)
+        elif not await self._publisher.wait_moved(wire.FEED_BEAT_S):
+            await self._send_text(socket, self._beat())
+
+    def _is_continuable(self) -> bool:
+        projection = self._feed.projection
+        return self._version > projection.version or projection.reaches_back_to(self._version)
+
+    async def _send_delta(self, socket: WebSocket) -> None:
+        projection = self._feed.projection
+        frame = projection.frame_since(self._version, self._layout, binary=self._binary)
+        self._version = projection.version
+        async with asyncio.timeout(SEND_PATIENCE_S):
+            await (socket.send_bytes(frame) if self._binary else socket.send_text(frame.decode()))
+
+    async def _send_text(self, socket: WebSocket, frame: wire.FeedText) -> None:
+        async with asyncio.timeout(SEND_PATIENCE_S):
+            await socket.send_text(encode_text(frame).decode())
+
+    def _hello(self) -> wire.FeedHello:
+        projection = self._feed.projection
+        return wire.FeedHello(
+            event_id=wire.EventId(projection.event_id),
+            epoch=projection.epoch,
+            version=self._publisher.shown,
+            server_time=self._seats.server_time(),
+        )
+
+    def _beat(self) -> wire.FeedBeat:
+        """Says that all up to this client's version has been sent."""
+        return wire.FeedBeat(epoch=self._epoch, version=self._version, server_time=self._seats.server_time())
+
+    def _resync(self) -> wire.FeedResync:
+        """From here on the stream goes on from what is shown now; the client loads a snapshot first."""
+        self._epoch = self._feed.projection.epoch
+        self._version = self._publisher.shown
+        self._lost = False
+        return wire.FeedResync(epoch=self._epoch, version=self._version)

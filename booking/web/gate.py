@@ -1,0 +1,152 @@
+"""What every HTTP call passes: who calls, whether the role may, the key, the body; then the handler.
+
+Around all of it: the request id, and a problem for whatever went wrong.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Awaitable, Callable
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uuid_utils.compat import uuid7
+
+from backend_client import wire
+from booking.domain.caller import Caller
+from booking.domain.errors import BookingError, ForbiddenError, NotSignedInError
+from booking.services.sign_in import caller_of_token
+from booking.store.database import Database
+from booking.web import addresses, bodies, problems
+from booking.web.calls import Call, KeyRule, Route, Services, Who
+from booking.web.problems import KeyMissingError, MethodNotAllowedError, UnknownAddressError
+
+_KEY = re.compile(r"[\x21-\x7e]{1,200}")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
+_REQUEST_ID_HEADER = wire.REQUEST_ID_HEADER.lower().encode("ascii")
+
+log = logging.getLogger(__name__)
+
+
+def endpoint_of(route: Route, services: Services) -> Callable[[Request], Awaitable[Response]]:
+    """The handler behind its gate."""
+
+    async def endpoint(request: Request) -> Response:
+        token = bearer_token(request.headers.get("authorization", ""))
+        caller = await caller_for(services.db, token, route.who)
+        query = addresses.parse_query(request.scope["query_string"])
+        key = _key_of(request, route.key)
+        body, digest = None, b""
+        if route.body is not None:
+            raw = await bodies.read_body(request, route.body_limit)
+            body = bodies.decode_body(raw, route.body)
+            digest = bodies.digest_of(route.method, request.url.path, raw) if key else b""
+        return await route.handler(Call(services, request, caller, token or "", body, key, digest, query))
+
+    return endpoint
+
+
+def bearer_token(header: str) -> str | None:
+    """The token of an `Authorization` header; None without one.
+
+    Raises:
+        NotSignedInError: there is a header, and it is no bearer token.
+    """
+    if not header:
+        return None
+    scheme, _, token = header.partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise NotSignedInError("Send the access token as `Authorization: Bearer …`.")
+    return token.strip()
+
+
+async def caller_for(db: Database, token: str | None, who: Who) -> Caller | None:
+    """The caller, if the role is among `who`.
+
+    Raises:
+        NotSignedInError, TokenExpiredError: no token where one is needed, or not a good one.
+        ForbiddenError: the role may not.
+    """
+    caller = None if token is None else await caller_of_token(db, token)
+    role = None if caller is None else caller.role
+    if role in who:
+        return caller
+    if role is None:
+        raise NotSignedInError("Sign in first.")
+    raise ForbiddenError(f"The role {role} may not do this.")
+
+
+def _key_of(request: Request, rule: KeyRule) -> str:
+    if rule is not KeyRule.REQUIRED:
+        return ""
+    key = request.headers.get(wire.IDEMPOTENCY_KEY_HEADER)
+    if key is None:
+        raise KeyMissingError("Every call that changes something carries an Idempotency-Key of its own.")
+    if not _KEY.fullmatch(key):
+        raise bodies.invalid(f"header:{wire.IDEMPOTENCY_KEY_HEADER}", "must be 1 to 200 visible ASCII characters")
+    return key
+
+
+class Front:
+    """The outermost layer: gives each HTTP request an id, and answers every failure as a problem."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = _request_id(scope)
+        started = False
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message["headers"] = [*message.get("headers", ()), (_REQUEST_ID_HEADER, request_id.encode("ascii"))]
+            await send(message)
+
+        try:
+            addresses.check_path(scope["path"], scope.get("raw_path") or b"")
+            await self._app(scope, receive, send_with_id)
+        except Exception as error:
+            if started:
+                raise
+            response = response_for(error, request_id, f"{scope['method']} {scope['path']}")
+            await response(scope, receive, send_with_id)
+
+
+def response_for(error: Exception, request_id: str, what: str) -> Response:
+    """The problem for an error; what nobody foresaw is logged with its trace and told without it."""
+    if isinstance(error, HTTPException):
+        error = _of_starlette(error)
+    if isinstance(error, BookingError):
+        headers = [("Allow", error.allowed)] if isinstance(error, MethodNotAllowedError) else []
+        problem = problems.problem_of(error, request_id)
+        if problem.status >= 500:
+            log.warning("request %s, %s: %s", request_id, what, problem.code)
+        return problems.problem_response(problem, headers)
+    log.error("request %s, %s failed", request_id, what, exc_info=error)
+    return problems.problem_response(problems.internal_problem(request_id))
+
+
+def _of_starlette(error: HTTPException) -> Exception:
+    if error.status_code == 404:
+        return UnknownAddressError("There is nothing at this address.")
+    if error.status_code == 405:
+        return MethodNotAllowedError((error.headers or {}).get("Allow", ""))
+    return error
+
+
+def _request_id(scope: Scope) -> str:
+    """The client's own id if it is one that can stand in a log, else a new one."""
+    for name, value in scope["headers"]:
+        if name == _REQUEST_ID_HEADER:
+            given: str = value.decode("latin-1")
+            if _REQUEST_ID.fullmatch(given):
+                return given
+    return str(uuid7())

@@ -1,0 +1,119 @@
+"""The table of routes: address, who may call it, what it takes, what it answers. There is no route outside it.
+
+Roles are enforced here and only here, before the handler (R35); what a caller may see of a hold or an order is the
+service's decision. "ops" may read everything that staff may read and changes nothing in the sale.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from backend_client import wire
+from booking.domain.caller import Role
+from booking.web import describe, feed_socket
+from booking.web.calls import Answer, KeyRule, QueryParameter, Route, Who
+from booking.web.handlers import access, after_sale, read, sale
+
+ANYONE: Final[Who] = frozenset({None, *Role})
+SIGNED_IN: Final[Who] = frozenset(Role)
+STAFF: Final[Who] = SIGNED_IN - {Role.FAN}
+SELLERS: Final[Who] = STAFF - {Role.OPS}
+BUYERS: Final[Who] = SELLERS | {Role.FAN}
+
+EVENT: Final = "/v1/events/{event_id}"
+HOLD: Final = "/v1/holds/{hold_id}"
+ORDER: Final = "/v1/orders/{order_id}"
+
+_LARGE_BODY: Final = 1024 * 1024
+"""A terminal's evidence: up to 200 steps of 4,000 characters."""
+
+_READS = KeyRule.READS
+_KEYED = KeyRule.REQUIRED
+_SEATS = (
+    Answer(200, media_type=wire.SEATS_MEDIA_TYPE, words="Snapshot (see backend_client.seat_frames)"),
+    Answer(304, words="Not changed since the tag in If-None-Match"),
+)
+_FEED_QUERY = (
+    QueryParameter("epoch", "integer", "Epoch of the map the client has"),
+    QueryParameter("since", "integer", "Version of the map the client has"),
+    QueryParameter("form", "string", "`binary` for binary deltas in the caller's layout; JSON deltas are public"),
+)
+
+
+def _one(message: type[wire.Message], status: int = 200) -> tuple[Answer, ...]:
+    return (Answer(status, message),)
+
+
+ROUTES: Final[tuple[Route, ...]] = (
+    Route("GET", "/healthz", read.healthz, ANYONE, "The process answers", _READS, _one(wire.Health)),
+    Route("GET", "/readyz", read.readyz, ANYONE, "The authority can be reached", _READS, _one(wire.Health)),
+    Route("GET", "/v1/openapi.json", describe.openapi, ANYONE, "This description", _READS, (Answer(200),)),
+    # ------------------------------------------------------------ reading
+    Route("GET", "/v1/events", read.events, ANYONE, "All events", _READS, _one(wire.EventList)),
+    Route("GET", EVENT, read.event, ANYONE, "One event with its prices", _READS, _one(wire.EventDetail)),
+    Route(
+        "GET", f"{EVENT}/plan", read.plan, ANYONE, "The seating plan, immutable by version", _READS,
+        (Answer(200, wire.Plan), Answer(304, words="Not changed")),
+    ),
+    Route("GET", f"{EVENT}/seats", read.seats, ANYONE, "All seats in the caller's layout", _READS, _SEATS),
+    Route(
+        "WS", f"{EVENT}/seats/feed", feed_socket.refuse_plain_http, ANYONE, "Seat changes as they happen", _READS,
+        (Answer(101, words="Frames: FeedHello, then FeedDelta or binary deltas, FeedBeat, FeedResync"),),
+        query=_FEED_QUERY,
+    ),
+    # ------------------------------------------------------------ who calls
+    Route(
+        "POST", "/v1/staff/login", access.login, ANYONE, "Sign in at a device", KeyRule.SIGNS_IN,
+        _one(wire.StaffSession), wire.LoginRequest,
+    ),
+    Route(
+        "POST", "/v1/staff/refresh", access.refresh, ANYONE, "Use a refresh token", KeyRule.SIGNS_IN,
+        _one(wire.StaffSession), wire.RefreshRequest,
+    ),
+    Route(
+        "POST", "/v1/staff/logout", access.logout, STAFF, "End the session", KeyRule.SIGNS_OUT,
+        (Answer(204, words="Ended"),),
+    ),
+    Route(
+        "POST", "/v1/accounts", access.create_account, ANYONE, "Open a fan's account", KeyRule.OPENS_ACCOUNT,
+        _one(wire.AccountSession, 201),
+    ),
+    Route("GET", "/v1/me", access.me, SIGNED_IN, "Who the token says you are", _READS, _one(wire.Me)),
+    # ------------------------------------------------------------ the sale
+    Route(
+        "POST", f"{EVENT}/holds", sale.hold_seats, BUYERS, "Hold 1 to 6 seats, all or nothing", _KEYED,
+        _one(wire.Hold, 201), wire.HoldRequest,
+    ),
+    Route("GET", HOLD, sale.read_hold, SIGNED_IN, "A hold as of now", _READS, _one(wire.Hold)),
+    Route("DELETE", HOLD, sale.release_hold, BUYERS, "Give the seats back", _KEYED, _one(wire.Hold)),
+    Route(
+        "POST", f"{HOLD}/checkout", sale.check_out, BUYERS, "Make an order of a hold", _KEYED,
+        _one(wire.Order, 201), wire.CheckoutRequest,
+    ),
+    Route("GET", ORDER, sale.read_order, SIGNED_IN, "An order as of now", _READS, _one(wire.Order)),
+    Route(
+        "POST", f"{ORDER}/payments", sale.pay, BUYERS, "Open a payment operation", _KEYED,
+        _one(wire.PaymentAnswer, 201), wire.PaymentRequest,
+    ),
+    Route(
+        "POST", f"{ORDER}/cancel", sale.cancel_order, BUYERS, "Cancel an unpaid order", _KEYED,
+        _one(wire.Order), wire.CancelRequest,
+    ),
+    Route(
+        "PUT", "/v1/payments/{operation_id}/result", sale.report_result, SELLERS, "Report what a terminal said",
+        _KEYED, _one(wire.ResultAnswer), wire.ResultReport, _LARGE_BODY,
+    ),
+    # ------------------------------------------------------------ after the sale
+    Route(
+        "GET", f"{ORDER}/tickets", after_sale.tickets, SIGNED_IN, "The tickets of an order", _READS,
+        _one(wire.TicketList),
+    ),
+    Route(
+        "POST", f"{ORDER}/print-jobs", after_sale.open_print_job, SELLERS, "Announce a print", _KEYED,
+        _one(wire.PrintJob, 201), wire.PrintJobRequest,
+    ),
+    Route(
+        "PUT", "/v1/print-jobs/{print_job_id}", after_sale.report_print_job, SELLERS, "Report how a print went",
+        _KEYED, _one(wire.PrintJob), wire.PrintJobReport,
+    ),
+)  # fmt: skip

@@ -1,0 +1,190 @@
+"""Keeps the projections of this process up to date by tailing `seat_feed` (R13–R15, G3).
+
+`seat_feed` has one writer, so its dense versions are a safe watermark. A notification only says "look now"; looking
+every `POLL_S` anyway makes a lost, silent or killed listener cost half a second, and nothing is ever missed. While the
+database is away the projections stay as they are and go on being served.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from booking.domain.errors import BookingError
+from booking.services import follow_seats
+from booking.services.follow_seats import FeedPosition, SeatImage
+from booking.services.keep_running import keep_running
+from booking.store.database import Database
+from booking.web.feed_publisher import MIN_INTERVAL_S, FeedPublisher
+from booking.web.seat_projection import Batch, FeedGapError, SeatProjection
+
+POLL_S = 0.5
+UNUSED_AFTER_S = 600.0
+
+log = logging.getLogger(__name__)
+
+
+class EventFeed:
+    """One event's projection and the publishers that show it; the projection is replaced when it is read anew."""
+
+    def __init__(self, image: SeatImage) -> None:
+        self.projection = _projection_of(image)
+        self.followers = 0
+        self.used_at = 0.0
+        self.publishers = {
+            layout: FeedPublisher(interval_s, lambda: self.projection.version)
+            for layout, interval_s in MIN_INTERVAL_S.items()
+        }
+
+    def apply(self, batch: Batch) -> None:
+        """Move the projection and tell the publishers.
+
+        Raises:
+            FeedGapError: see `SeatProjection.apply`.
+        """
+        self.projection.apply(batch)
+        for publisher in self.publishers.values():
+            publisher.changed()
+
+    def replace(self, image: SeatImage) -> None:
+        """Start again from a new reading; clients that cannot be continued are told to resync."""
+        self.projection = _projection_of(image)
+        for publisher in self.publishers.values():
+            publisher.restarted()
+
+    def close(self) -> None:
+        for publisher in self.publishers.values():
+            publisher.close()
+
+
+def _projection_of(image: SeatImage) -> SeatProjection:
+    return SeatProjection(
+        event_id=image.event_id,
+        plan_version=image.plan_version,
+        epoch=image.epoch,
+        version=image.version,
+        states=np.frombuffer(image.states, np.uint8).copy(),
+        seat_versions=np.frombuffer(image.seat_versions, ">u4").astype(np.uint32),
+    )
+
+
+class SeatTail:
+    """The projections of this process. `run` tails until cancelled; `feed` gives one event's, loading it once."""
+
+    def __init__(self, db: Database, *, poll_s: float = POLL_S) -> None:
+        self._db = db
+        self._poll_s = poll_s
+        self._feeds: dict[int, EventFeed] = {}
+        self._loading: dict[int, asyncio.Lock] = {}
+        self._named: set[int] = set()
+        self._wake = asyncio.Event()
+        self._clock_offset = timedelta()
+
+    def server_time(self) -> datetime:
+        """The database's time, as near as the last look at it tells."""
+        return datetime.now(UTC) + self._clock_offset
+
+    async def feed(self, event_id: int) -> EventFeed:
+        """The feed of an event, read from the database at first use.
+
+        Raises:
+            EventNotFoundError: there is no such event.
+            AuthorityAwayError: the event is not in memory and the database cannot be reached.
+        """
+        feed = self._feeds.get(event_id)
+        if feed is None:
+            async with self._loading.setdefault(event_id, asyncio.Lock()):
+                feed = self._feeds.get(event_id)
+                if feed is None:
+                    feed = self._feeds[event_id] = EventFeed(await follow_seats.read_seats(self._db, event_id))
+            self._loading.pop(event_id, None)
+        feed.used_at = asyncio.get_running_loop().time()
+        return feed
+
+    async def run(self) -> None:
+        """Tail until cancelled: one task listens, one looks."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._listen(), name="seat-tail-listen")
+            tasks.create_task(self._look_on(), name="seat-tail-look")
+
+    async def _listen(self) -> None:
+        await keep_running("seat feed listener", lambda: follow_seats.listen(self._db, self._on_notice))
+
+    def _on_notice(self, event_ids: Iterable[int]) -> None:
+        self._named.update(event_ids)
+        self._wake.set()
+
+    async def _look_on(self) -> None:
+        await keep_running("seat feed tail", self._look_until_it_fails)
+
+    async def _look_until_it_fails(self) -> None:
+        loop = asyncio.get_running_loop()
+        full_look_at = loop.time()
+        while True:
+            if loop.time() >= full_look_at:
+                full_look_at = loop.time() + self._poll_s
+                self._forget_unused(loop.time())
+                await self._look(set(self._feeds))
+            named, self._named = self._named, set()
+            await self._look(named & self._feeds.keys())
+            self._wake.clear()
+            if not self._named:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout_at(full_look_at):
+                        await self._wake.wait()
+
+    async def _look(self, event_ids: set[int]) -> None:
+        """Bring these events up to date; read anew whatever cannot be continued."""
+        if not event_ids:
+            return
+        positions = {event_id: self._feeds[event_id].projection.version for event_id in event_ids}
+        news = await follow_seats.read_after(self._db, positions)
+        if news.server_time is not None:
+            self._clock_offset = news.server_time - datetime.now(UTC)
+        broken = {event_id for event_id in event_ids if not self._advance(event_id, news.events.get(event_id))}
+        for event_id in broken:
+            log.warning("event %d: seat feed cannot be continued, reading all seats", event_id)
+            await self._read_anew(event_id)
+
+    def _advance(self, event_id: int, position: FeedPosition | None) -> bool:
+        """Apply what is new; False when the feed does not continue where the projection stands."""
+        feed = self._feeds.get(event_id)
+        if feed is None:
+            return True
+        if position is None or position.epoch != feed.projection.epoch:
+            return False
+        try:
+            for version, body in position.batches:
+                if version > feed.projection.version:
+                    feed.apply(Batch.from_body(version, body))
+        except FeedGapError:
+            return False
+        behind = position.last_version - feed.projection.version
+        return behind == 0 or (behind > 0 and len(position.batches) > 0)
+
+    async def _read_anew(self, event_id: int) -> None:
+        try:
+            image = await follow_seats.read_seats(self._db, event_id)
+        except BookingError as error:
+            if error.code != "event-not-found":
+                raise
+            self._feeds.pop(event_id).close()
+            return
+        if event_id in self._feeds:
+            self._feeds[event_id].replace(image)
+
+    def _forget_unused(self, now: float) -> None:
+        for event_id, feed in list(self._feeds.items()):
+            if not feed.followers and now - feed.used_at > UNUSED_AFTER_S:
+                self._feeds.pop(event_id).close()
+
+    def close(self) -> None:
+        """Forget all projections and their timers."""
+        for feed in self._feeds.values():
+            feed.close()
+        self._feeds.clear()

@@ -1,0 +1,1 @@
+"""Long-running tasks beside the API: sequencer, sweeper, ticket issuer, payments; and the runner that minds them."""

@@ -1,0 +1,94 @@
+"""The verb `work`: the tasks beside the API, in one process, each started again when it fails.
+
+python -m booking work --dsn DSN [--only sequencer,sweeper,tickets,payments] [--sandbox-url URL] [--ready-file F]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from booking import own_process
+from booking.domain.errors import BookingError
+from booking.services import issue_tickets, sequence_feed, sweep_expired
+from booking.services.keep_running import keep_running
+from booking.store.database import Database
+
+TASKS = ("sequencer", "sweeper", "tickets", "payments")
+CANNOT_REACH = 3
+
+Task = Callable[[], Awaitable[None]]
+log = logging.getLogger(__name__)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the chosen tasks until SIGTERM, SIGINT or the parent's end. Returns the exit code."""
+    parser = argparse.ArgumentParser(prog="taquilla work", description="The workers beside the API.")
+    parser.add_argument("--dsn", default=os.environ.get("TAQUILLA_DSN"), help="default: $TAQUILLA_DSN")
+    parser.add_argument("--only", type=_chosen_tasks, default=TASKS, help=f"some of {','.join(TASKS)}")
+    parser.add_argument("--sandbox-url", help="address of the payment sandbox; without it no payments task runs")
+    own_process.add_process_arguments(parser)
+    chosen = parser.parse_args(arguments)
+    if not chosen.dsn:
+        parser.error("--dsn or TAQUILLA_DSN is needed")
+    own_process.log_to_standard_error()
+    try:
+        asyncio.run(_work(chosen))
+    except BookingError as error:
+        sys.stderr.write(f"taquilla work: {error}\n")
+        return CANNOT_REACH
+    return 0
+
+
+def _chosen_tasks(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    unknown = [name for name in names if name not in TASKS]
+    if unknown or not names:
+        raise argparse.ArgumentTypeError(f"no such task: {', '.join(unknown) or text!r}; there are {', '.join(TASKS)}")
+    return names
+
+
+async def _work(chosen: argparse.Namespace) -> None:
+    with own_process.ending(chosen.parent_pid) as end:
+        db = await Database.open(chosen.dsn, application="taquilla work")
+        try:
+            tasks = tasks_of(db, chosen.only, chosen.sandbox_url)
+            await run_tasks(tasks, end, lambda: own_process.write_ready_file(chosen.ready_file, {"tasks": list(tasks)}))
+        finally:
+            await db.close()
+
+
+def tasks_of(db: Database, names: Sequence[str], sandbox_url: str | None) -> Mapping[str, Task]:
+    """The tasks by name. Payments need a provider to speak to."""
+    tasks: dict[str, Task] = {}
+    if "sequencer" in names:
+        tasks["sequencer"] = lambda: sequence_feed.run(db)
+    if "sweeper" in names:
+        tasks["sweeper"] = lambda: sweep_expired.run(db)
+    if "tickets" in names:
+        tasks["tickets"] = lambda: issue_tickets.run(db)
+    if "payments" in names and sandbox_url is not None:
+        tasks["payments"] = _payments(db, sandbox_url)
+    return tasks
+
+
+def _payments(db: Database, sandbox_url: str) -> Task:
+    from booking.workers import payment_worker
+
+    return lambda: payment_worker.run(db, sandbox_url)
+
+
+async def run_tasks(tasks: Mapping[str, Task], end: asyncio.Event, on_started: Callable[[], None]) -> None:
+    """Run all tasks until `end`, each under `keep_running`."""
+    running = [asyncio.create_task(keep_running(name, task), name=name) for name, task in tasks.items()]
+    on_started()
+    log.info("working: %s", ", ".join(tasks) or "nothing")
+    await end.wait()
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
+    log.info("stopped")
