@@ -47,9 +47,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     for path, line in BREAKS.values():
         (copy / path).write_text(f"{line}\n", encoding="utf-8")
     tool = Path(sys.executable).with_name("lint-imports")
-    done = subprocess.run(
-        [tool, "--no-cache"], cwd=copy, check=False, capture_output=True, text=True, env={"PYTHONPATH": str(copy)}
-    )
+    environment = {"PYTHONPATH": str(copy), "COLUMNS": "500"}  # names in one line each
+    done = subprocess.run([tool, "--no-cache"], cwd=copy, check=False, capture_output=True, text=True, env=environment)
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stdout
 
