@@ -1,0 +1,185 @@
+"""The sandbox's own books: what was asked under which operation id, and what became of the money.
+
+The rules are those that a product must never lean on a provider to break: no capture after a void, no void after a
+capture, refunds within the capture, one answer for one operation id. With a file, each change is appended and synced
+before it is answered, so that the books survive the process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+class Kind(StrEnum):
+    AUTHORIZE = "authorize"
+    CAPTURE = "capture"
+    VOID = "void"
+    REFUND = "refund"
+
+
+class Status(StrEnum):
+    SUCCEEDED = "succeeded"
+    DECLINED = "declined"
+    ACTION_REQUIRED = "action_required"
+
+
+class ChargeStatus(StrEnum):
+    DECLINED = "declined"
+    ACTION_REQUIRED = "action_required"
+    AUTHORIZED = "authorized"
+    VOIDED = "voided"
+    CAPTURED = "captured"
+
+
+class OperationConflictError(Exception):
+    """The same operation id with another request."""
+
+    code = "operation-conflict"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a caller asks; equal requests under one id are one."""
+
+    operation_id: str
+    kind: Kind
+    amount: int
+    currency: str
+    payment_method: str = ""
+    charge: str = ""
+
+
+@dataclass(slots=True)
+class Operation:
+    """A request and its answer."""
+
+    request: Request
+    status: Status
+    charge: str
+    decline_code: str = ""
+    next_action: str = ""
+
+
+@dataclass(slots=True)
+class Charge:
+    charge: str
+    operation_id: str
+    status: ChargeStatus
+    amount: int
+    currency: str
+    captured: int = 0
+    refunded: int = 0
+
+
+class SandboxLedger:
+    """See the module. `operations` by operation id, `charges` by charge id, oldest first."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.operations: dict[str, Operation] = {}
+        self.charges: dict[str, Charge] = {}
+        self._path = path
+        if path is not None and path.exists():
+            for line in path.read_text("utf-8").splitlines():
+                self._replay(json.loads(line))
+
+    def carry_out(self, request: Request, *, refuse_with: str = "", needs_action: bool = False) -> Operation:
+        """Do what is asked, once. `refuse_with` and `needs_action` script an authorization's answer.
+
+        Raises `OperationConflictError` when the id was used for another request.
+        """
+        known = self.operations.get(request.operation_id)
+        if known is not None:
+            if known.request != request:
+                raise OperationConflictError(request.operation_id)
+            return known
+        if request.kind is Kind.AUTHORIZE:
+            operation = self._authorize(request, refuse_with, needs_action)
+        else:
+            operation = self._follow_up(request)
+        self.operations[request.operation_id] = operation
+        self._append({"do": "carry-out", "operation": asdict(operation)})
+        return operation
+
+    def complete_action(self, operation_id: str, *, approve: bool) -> Operation:
+        """The buyer did (or refused) what an authorization asked for. Raises `KeyError` when it asks for nothing."""
+        operation = self.operations[operation_id]
+        if operation.status is not Status.ACTION_REQUIRED:
+            raise KeyError(operation_id)
+        operation.status = Status.SUCCEEDED if approve else Status.DECLINED
+        operation.decline_code = "" if approve else "authentication-failed"
+        operation.next_action = ""
+        self.charges[operation.charge].status = ChargeStatus.AUTHORIZED if approve else ChargeStatus.DECLINED
+        self._append({"do": "complete-action", "operation_id": operation_id, "approve": approve})
+        return operation
+
+    def _authorize(self, request: Request, refuse_with: str, needs_action: bool) -> Operation:
+        charge = Charge(
+            f"ch_{len(self.charges) + 1:06d}",
+            request.operation_id,
+            ChargeStatus.AUTHORIZED,
+            request.amount,
+            request.currency,
+        )
+        self.charges[charge.charge] = charge
+        if refuse_with:
+            charge.status = ChargeStatus.DECLINED
+            return Operation(request, Status.DECLINED, charge.charge, decline_code=refuse_with)
+        if needs_action:
+            charge.status = ChargeStatus.ACTION_REQUIRED
+            return Operation(
+                request, Status.ACTION_REQUIRED, charge.charge, next_action=f"confirm:{request.operation_id}"
+            )
+        return Operation(request, Status.SUCCEEDED, charge.charge)
+
+    def _follow_up(self, request: Request) -> Operation:
+        charge = self.charges.get(request.charge)
+        why = "charge-unknown" if charge is None else _why_not(charge, request)
+        if charge is None or why:
+            return Operation(request, Status.DECLINED, request.charge, decline_code=why)
+        if request.kind is Kind.CAPTURE:
+            charge.status, charge.captured = ChargeStatus.CAPTURED, request.amount
+        elif request.kind is Kind.VOID:
+            charge.status = ChargeStatus.VOIDED
+        else:
+            charge.refunded += request.amount
+        return Operation(request, Status.SUCCEEDED, charge.charge)
+
+    def _replay(self, entry: dict[str, object]) -> None:
+        path, self._path = self._path, None
+        try:
+            if entry["do"] == "complete-action":
+                self.complete_action(str(entry["operation_id"]), approve=bool(entry["approve"]))
+                return
+            stored = entry["operation"]
+            assert isinstance(stored, dict)
+            asked = stored["request"] | {"kind": Kind(stored["request"]["kind"])}
+            declined = stored["decline_code"] if stored["request"]["kind"] == Kind.AUTHORIZE else ""
+            self.carry_out(
+                Request(**asked), refuse_with=declined, needs_action=stored["status"] == Status.ACTION_REQUIRED
+            )
+        finally:
+            self._path = path
+
+    def _append(self, entry: dict[str, object]) -> None:
+        if self._path is None:
+            return
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _why_not(charge: Charge, request: Request) -> str:
+    if charge.currency != request.currency:
+        return "currency-mismatch"
+    if request.kind is Kind.REFUND:
+        return "" if charge.refunded + request.amount <= charge.captured else "refund-exceeds-capture"
+    if charge.status is not ChargeStatus.AUTHORIZED:
+        return f"charge-{charge.status.value.replace('_', '-')}"
+    if request.kind is Kind.CAPTURE and request.amount > charge.amount:
+        return "capture-exceeds-authorization"
+    return ""

@@ -1,0 +1,1 @@
+"""Payment providers: the sandbox's books, its faults, and the client that turns every doubt into UNKNOWN."""
