@@ -86,7 +86,7 @@ def test_areas_arrive_with_absolute_points_and_texts() -> None:
     circle, ellipse, polygon, text = plan.areas[1:]
     assert (circle.x, circle.y, circle.width, circle.height) == (350, 160, 40, 40)
     assert (ellipse.width, ellipse.height, ellipse.rotation) == (60, 20, 15.5)
-    assert polygon.points == (60, 260, 100, 260, 80, 290.5)
+    assert list(polygon.points) == [60, 260, 100, 260, 80, 290.5]
     assert (polygon.text, polygon.text_x, polygon.text_y, polygon.text_size) == ("Bar", 65, 265, 12)
     assert (text.text, text.text_x, text.text_y) == ("Exit", 250, 280)
 
