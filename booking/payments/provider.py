@@ -45,6 +45,13 @@ class PaymentProvider(Protocol):
         """
         ...
 
+    async def withdraw(self, operation: PaymentOperation) -> OperationResult:
+        """Make sure that an authorization that is not granted yet never will be, even when its request arrives later.
+
+        SUCCEEDED: it was granted before, and stands. DECLINED: it is closed for good (`withdrawn`, or what it was).
+        """
+        ...
+
     async def close(self) -> None:
         """Let connections go."""
         ...

@@ -36,8 +36,11 @@ class SandboxProvider:
 
     async def authorize(self, operation: PaymentOperation) -> OperationResult:
         """See `PaymentProvider.authorize`. Raises as `provider_amount`, before anything is sent."""
-        body = _body(operation) | {"payment_method": operation.payment_method}
-        return await self._ask(operation, "/v1/authorizations", body)
+        return await self._ask(operation, "/v1/authorizations", _authorization(operation))
+
+    async def withdraw(self, operation: PaymentOperation) -> OperationResult:
+        """See `PaymentProvider.withdraw`."""
+        return await self._ask(operation, "/v1/withdrawals", _authorization(operation))
 
     async def capture(self, operation: PaymentOperation) -> OperationResult:
         """See `PaymentProvider.capture`."""
@@ -81,6 +84,10 @@ def _body(operation: PaymentOperation) -> dict[str, object]:
         "amount": provider_amount(NAME, operation.currency, operation.amount_minor),
         "currency": operation.currency,
     }
+
+
+def _authorization(operation: PaymentOperation) -> dict[str, object]:
+    return _body(operation) | {"payment_method": operation.payment_method}
 
 
 def _read(operation: PaymentOperation, response: httpx.Response, steps: list[Evidence]) -> OperationResult:

@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
+WITHDRAWN = "withdrawn"
+
 
 class Kind(StrEnum):
     AUTHORIZE = "authorize"
@@ -104,16 +106,36 @@ class SandboxLedger:
         self._append({"do": "carry-out", "operation": asdict(operation)})
         return operation
 
-    def complete_action(self, operation_id: str, *, approve: bool) -> Operation:
+    def withdraw(self, request: Request) -> Operation:
+        """Close an authorization that is not granted; a request that comes later under its id finds it declined."""
+        known = self.operations.get(request.operation_id)
+        if known is None:
+            return self.carry_out(request, refuse_with=WITHDRAWN)
+        if known.request != request:
+            raise OperationConflictError(request.operation_id)
+        if known.status is Status.ACTION_REQUIRED:
+            self.complete_action(request.operation_id, approve=False, decline_code=WITHDRAWN)
+        return known
+
+    def complete_action(
+        self, operation_id: str, *, approve: bool, decline_code: str = "authentication-failed"
+    ) -> Operation:
         """The buyer did (or refused) what an authorization asked for. Raises `KeyError` when it asks for nothing."""
         operation = self.operations[operation_id]
         if operation.status is not Status.ACTION_REQUIRED:
             raise KeyError(operation_id)
         operation.status = Status.SUCCEEDED if approve else Status.DECLINED
-        operation.decline_code = "" if approve else "authentication-failed"
+        operation.decline_code = "" if approve else decline_code
         operation.next_action = ""
         self.charges[operation.charge].status = ChargeStatus.AUTHORIZED if approve else ChargeStatus.DECLINED
-        self._append({"do": "complete-action", "operation_id": operation_id, "approve": approve})
+        self._append(
+            {
+                "do": "complete-action",
+                "operation_id": operation_id,
+                "approve": approve,
+                "decline_code": operation.decline_code,
+            }
+        )
         return operation
 
     def _authorize(self, request: Request, refuse_with: str, needs_action: bool) -> Operation:
@@ -152,7 +174,8 @@ class SandboxLedger:
         path, self._path = self._path, None
         try:
             if entry["do"] == "complete-action":
-                self.complete_action(str(entry["operation_id"]), approve=bool(entry["approve"]))
+                operation_id, code = str(entry["operation_id"]), str(entry["decline_code"])
+                self.complete_action(operation_id, approve=bool(entry["approve"]), decline_code=code)
                 return
             stored = entry["operation"]
             assert isinstance(stored, dict)

@@ -1,13 +1,14 @@
 """The payment sandbox: a provider of our own in a process of its own, with faults on command.
 
     POST /v1/authorizations   {operation_id, amount, currency, payment_method}
+    POST /v1/withdrawals      the same: close it, unless it is granted already
     POST /v1/captures         {operation_id, charge, amount, currency}
     POST /v1/voids            {operation_id, charge, amount, currency}
     POST /v1/refunds          {operation_id, charge, amount, currency}
     GET  /v1/operations/{id}  what became of it, 404 `operation-unknown`
     GET  /v1/charges          every charge, oldest first (?after=ch_…&limit=100)
 
-    POST   /control/faults    {on: authorize|capture|void|refund|enquire|any, fault, times}
+    POST   /control/faults    {on: authorize|capture|void|refund|withdraw|enquire|any, fault, times}
     DELETE /control/faults    no more faults
     GET    /control/faults    {planned, fired}
     POST   /control/actions   {operation_id, approve}: the buyer did what a 3-D Secure challenge asked
@@ -93,6 +94,8 @@ class Sandbox:
                 return control(call)
             if call.method == "POST" and call.path in _ROUTES:
                 return await self._operate(_ROUTES[call.path], call)
+            if (call.method, call.path) == ("POST", "/v1/withdrawals"):
+                return await self._withdraw(call)
             if call.method == "GET" and call.path.startswith("/v1/operations/"):
                 return await self._enquire(call.path.rsplit("/", 1)[1])
         except OperationConflictError as error:
@@ -111,6 +114,14 @@ class Sandbox:
             return _answer(self.ledger.carry_out(request, refuse_with=refusal, needs_action=method.needs_action))
 
         return await self._with_faults(self.faults.strike(kind.value, method, request.operation_id), done)
+
+    async def _withdraw(self, call: Call) -> Reply:
+        request = _read_request(Kind.AUTHORIZE, call.json())
+
+        async def done() -> Reply:
+            return _answer(self.ledger.withdraw(request))
+
+        return await self._with_faults(self.faults.strike("withdraw", Method(), request.operation_id), done)
 
     async def _enquire(self, operation_id: str) -> Reply:
         async def done() -> Reply:
@@ -136,7 +147,7 @@ class Sandbox:
     def _plan_fault(self, call: Call) -> Reply:
         asked = call.json()
         planned = Planned(str(asked.get("on", "any")), Fault(asked["fault"]), int(asked.get("times", 1)))
-        if planned.on not in {*Kind, "enquire", "any"} or planned.times < 1:
+        if planned.on not in {*Kind, "enquire", "withdraw", "any"} or planned.times < 1:
             raise BadRequestError("on or times")
         self.faults.planned.append(planned)
         return Reply(200)

@@ -202,3 +202,23 @@ async def test_charges_are_listed_page_by_page(provided: Provided) -> None:
         rest = (await reader.get("/v1/charges", params={"limit": 3, "after": first["charges"][-1]["charge"]})).json()
     assert [first["has_more"], rest["has_more"]] == [True, False]
     assert [c["charge"] for c in first["charges"] + rest["charges"]] == [f"ch_{n:06d}" for n in range(1, 6)]
+
+
+async def test_a_withdrawn_authorization_is_declined_when_its_request_arrives_late(provided: Provided) -> None:
+    asked = operation()
+    withdrawn = await provided.provider.withdraw(asked)
+    late = await provided.provider.authorize(asked)
+    assert [(r.outcome, r.decline_code) for r in (withdrawn, late)] == [(DECLINED, "withdrawn")] * 2
+
+
+async def test_an_authorization_that_was_granted_is_not_withdrawn(provided: Provided) -> None:
+    asked = operation()
+    await provided.provider.authorize(asked)
+    assert (await provided.provider.withdraw(asked)).outcome is SUCCEEDED
+
+
+async def test_a_challenge_that_nobody_answered_is_withdrawn(provided: Provided) -> None:
+    asked = operation(payment_method="card-3ds")
+    await provided.provider.authorize(asked)
+    withdrawn = await provided.provider.withdraw(asked)
+    assert (withdrawn.outcome, withdrawn.decline_code) == (DECLINED, "withdrawn")

@@ -67,6 +67,9 @@ def test_the_books_survive_the_process(tmp_path: Path) -> None:
     ledger.carry_out(Request("no", Kind.AUTHORIZE, 5, "EUR"), refuse_with="card-declined")
     ledger.carry_out(Request("3ds", Kind.AUTHORIZE, 5, "EUR"), needs_action=True)
     ledger.complete_action("3ds", approve=True)
+    ledger.carry_out(Request("3ds-2", Kind.AUTHORIZE, 5, "EUR"), needs_action=True)
+    ledger.withdraw(Request("3ds-2", Kind.AUTHORIZE, 5, "EUR"))
+    ledger.withdraw(Request("never", Kind.AUTHORIZE, 5, "EUR"))
     ask(ledger, Kind.REFUND, 500)
     again = SandboxLedger(path)
     assert again.operations == ledger.operations
