@@ -3,6 +3,7 @@
 `Database.open(dsn)` connects once and fails with authority-away when nobody is there. `transaction()` is for
 work of several statements, `fetch()` for reads, `call()` for one SQL function that is a whole sale step: it
 carries a key or is idempotent by nature, so after a deadlock or a lost connection it is simply called again (G5, G6).
+`decide_hold()` takes holds: with lanes many at a time, without them each on its own.
 """
 
 from __future__ import annotations
@@ -18,12 +19,16 @@ import asyncpg
 from booking.domain.errors import AuthorityAwayError
 from booking.store.connection import (
     GENERAL_LIMITS,
+    LANE_LIMITS,
     SALE_LIMITS,
     Connection,
     Limits,
     Record,
     session_settings,
 )
+from booking.store.hold_lane import HoldAsk, HoldVerdict, HoldWork
+from booking.store.micro_batches import MicroBatches
+from booking.store.seat_labels import SeatLabels
 from booking.store.violations import domain_errors, is_connection_lost, may_repeat
 
 T = TypeVar("T")
@@ -32,6 +37,7 @@ CONNECT_TIMEOUT_S = 5.0
 ACQUIRE_TIMEOUT_S = 1.0
 MAX_REPEATS = 5
 MAX_RECONNECTS = 2
+HOLD_LANES = 2
 
 
 async def _keep_session(connection: Connection) -> None:
@@ -39,18 +45,27 @@ async def _keep_session(connection: Connection) -> None:
 
 
 class Database:
-    """One authority: its general pool, its sale pool, and how calls are repeated."""
+    """One authority: its general pool, its sale pool, its hold lanes, and how calls are repeated."""
 
-    def __init__(self, dsn: str, general: asyncpg.Pool[Record], sales: asyncpg.Pool[Record]) -> None:
+    def __init__(
+        self, dsn: str, general: asyncpg.Pool[Record], sales: asyncpg.Pool[Record], lanes: asyncpg.Pool[Record] | None
+    ) -> None:
         self.dsn = dsn
         self.pool = general
         self.sales = sales
+        self.seat_labels = SeatLabels(self.fetch)
+        self._lane_pool = lanes
+        self._hold_work = HoldWork(self._fetch_on_lane, self.call)
+        self.hold_lanes: MicroBatches[HoldAsk, HoldVerdict] | None = None
+        if lanes is not None:
+            self.hold_lanes = MicroBatches(self._hold_work, "holds", HOLD_LANES)
+            self.hold_lanes.start()
 
     @classmethod
     async def open(
-        cls, dsn: str, *, application: str = "taquilla", general_size: int = 6, sale_size: int = 8
+        cls, dsn: str, *, lanes: bool = True, application: str = "taquilla", general_size: int = 6, sale_size: int = 8
     ) -> Database:
-        """Connect to the authority.
+        """Connect to the authority, and start the lanes in the running loop.
 
         Raises:
             AuthorityAwayError: nobody answers there.
@@ -58,11 +73,28 @@ class Database:
         with domain_errors():
             general = await _open_pool(dsn, GENERAL_LIMITS, application, general_size)
             sales = await _open_pool(dsn, SALE_LIMITS, f"{application} sales", sale_size, min_size=0)
-        return cls(dsn, general, sales)
+            on_lanes = (
+                await _open_pool(dsn, LANE_LIMITS, f"{application} lane", HOLD_LANES, min_size=0) if lanes else None
+            )
+        return cls(dsn, general, sales, on_lanes)
 
     async def close(self) -> None:
-        """Close all connections; those that do not end within two seconds are cut."""
-        await asyncio.gather(_close_pool(self.pool), _close_pool(self.sales))
+        """Finish what the lanes have under way, then close all connections; those that hang are cut."""
+        if self.hold_lanes is not None:
+            await self.hold_lanes.close()
+        pools = [self.pool, self.sales, *([self._lane_pool] if self._lane_pool is not None else [])]
+        await asyncio.gather(*map(_close_pool, pools))
+
+    async def decide_hold(self, ask: HoldAsk) -> HoldVerdict:
+        """Have a hold decided: on a lane, together with those that wait beside it, or alone.
+
+        Raises:
+            BusyError: too much is waiting, or a lock was not given in time.
+            AuthorityAwayError: the outcome is not known; the same key will tell.
+        """
+        if self.hold_lanes is None:
+            return await self._hold_work.run_alone(ask)
+        return await self.hold_lanes.submit(ask)
 
     @asynccontextmanager
     async def transaction(self, limits: Limits | None = None) -> AsyncIterator[Connection]:
@@ -93,6 +125,11 @@ class Database:
                 the same key will tell.
         """
         return await self._repeat(lambda: _fetch(self.sales, query, args))
+
+    async def _fetch_on_lane(self, query: str, *args: object) -> list[Record]:
+        if self._lane_pool is None:
+            raise AuthorityAwayError("This program runs no lanes.")
+        return await _fetch(self._lane_pool, query, args)
 
     async def _repeat(self, work: Callable[[], Awaitable[T]]) -> T:
         with domain_errors():

@@ -71,8 +71,8 @@ def may_repeat(error: BaseException) -> bool:
 
 def is_connection_lost(error: BaseException) -> bool:
     """Whether the connection failed: what was asked may have happened or not."""
-    if isinstance(error, asyncpg.DataError | TimeoutError):
-        return False  # both are relatives of the classes below by accident of birth
+    if isinstance(error, (ValueError, TimeoutError)):
+        return False  # relatives of the classes below by accident of birth
     return isinstance(error, _LOST)
 
 

@@ -12,6 +12,16 @@ BEGIN
     RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'restrict_violation', CONSTRAINT = 'append_only';
 END $$;
 
+-- What a sale step answers: '' or an error code of the wire, what it made or found, whether the key was seen before,
+-- and the seats or words that explain a refusal.
+CREATE TYPE sale_answer AS (
+    code      text,
+    result_id uuid,
+    replayed  boolean,
+    detail    text,
+    seats     integer[]
+);
+
 -- ------------------------------------------------------------------ venues and plans
 
 CREATE TABLE venues (

@@ -1,0 +1,63 @@
+"""Read and cancel orders."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from booking.domain.caller import Caller
+from booking.domain.errors import OrderNotFoundError
+from booking.domain.model import Order
+from booking.domain.text import refuse_unstorable
+from booking.services.refusals import key_use, raise_refusal
+from booking.store import order_queries, sale_calls
+from booking.store.database import Database
+
+
+async def read_order(db: Database, caller: Caller, order_id: UUID) -> Order:
+    """An order as it stands now.
+
+    Raises:
+        OrderNotFoundError: there is none that the caller may see.
+    """
+    order, principal = await _read(db, order_id)
+    if not (caller.sees_all or principal == caller.principal):
+        raise OrderNotFoundError("There is no such order.")
+    return order
+
+
+async def order_as_it_stands(db: Database, order_id: UUID) -> Order:
+    """An order that the caller has been let to already."""
+    return (await _read(db, order_id))[0]
+
+
+async def cancel_order(
+    db: Database,
+    caller: Caller,
+    order_id: UUID,
+    reason: str,
+    keep_seats: bool,
+    *,
+    key: str | None = None,
+    digest: bytes = b"",
+) -> Order:
+    """Cancel an order that is not paid; cancelled twice is cancelled.
+
+    `keep_seats` returns the seats to the hold while time is left, else they are free at once.
+
+    Raises:
+        OrderNotFoundError: there is none that the caller may cancel.
+        PaymentRunningError: a charge runs or its result is not known: the seats stay with it (R24).
+        OrderNotCancellableError: it is paid, or it has ended another way.
+    """
+    refuse_unstorable({"/reason": reason})
+    use = None if key is None else key_use(key, digest)
+    answer = await sale_calls.cancel_order(db, caller, order_id, reason, keep_seats=keep_seats, use=use)
+    await raise_refusal(db, answer, None)
+    return await order_as_it_stands(db, order_id)
+
+
+async def _read(db: Database, order_id: UUID) -> tuple[Order, str]:
+    found = (await order_queries.read_orders(db, [order_id])).get(order_id)
+    if found is None:
+        raise OrderNotFoundError("There is no such order.")
+    return found

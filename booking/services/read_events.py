@@ -1,0 +1,42 @@
+"""Read what is on sale: events, their prices, their plans (R13)."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from booking.domain.errors import EventNotFoundError, NotFoundError
+from booking.domain.model import EventDetail, EventList
+from booking.store import event_queries
+from booking.store.database import Database
+
+MAX_EVENT_ID = 2**31 - 1
+
+
+async def list_events(db: Database) -> EventList:
+    """All events, by their start."""
+    events, server_time = await event_queries.list_events(db)
+    return EventList(events, server_time)
+
+
+async def read_event(db: Database, event_id: int) -> EventDetail:
+    """One event with categories, price types and the prices of its price version.
+
+    Raises:
+        EventNotFoundError: there is none.
+    """
+    event = await event_queries.read_event(db, event_id) if 0 <= event_id <= MAX_EVENT_ID else None
+    if event is None:
+        raise EventNotFoundError("There is no such event.")
+    return event
+
+
+async def read_plan_document(db: Database, plan_id: UUID, version: int) -> bytes:
+    """A plan version as JSON in the wire's shape; it never changes.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    document = await event_queries.read_plan_document(db, plan_id, version)
+    if document is None:
+        raise NotFoundError("There is no such plan.")
+    return document

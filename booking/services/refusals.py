@@ -1,0 +1,81 @@
+"""What the database refuses, as errors that name seats the way people do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from booking.domain.errors import ERROR_OF_CODE, BookingError, FieldFault, InvalidRequestError
+from booking.domain.model import SeatRef
+from booking.domain.text import is_storable
+from booking.store.database import Database
+from booking.store.sale_calls import KeyUse, SaleAnswer
+
+MAX_KEY_LENGTH = 200
+
+_WORDS: Mapping[str, str] = {
+    "key-reused": "This idempotency key belongs to another request.",
+    "event-not-found": "There is no such event.",
+    "event-not-on-sale": "The event is not on sale.",
+    "seat-unknown": "The plan of this event has no such seat.",
+    "seats-taken": "Seats were taken by somebody else.",
+    "account-limit": "This account has reached its ticket limit for the event.",
+    "open-hold-exists": "Finish or release the sale that is still open first.",
+    "hold-not-found": "There is no such hold.",
+    "hold-expired": "The time for these seats is over.",
+    "hold-not-open": "The hold is being paid or has ended.",
+    "too-little-time": "Too little time is left to start a payment.",
+    "paying-cap-reached": "Too many seats of this event are being paid right now. Try again in a moment.",
+    "price-unknown": "There is no such price for these seats.",
+    "price-changed": "The total is not the one that was shown.",
+    "order-not-found": "There is no such order.",
+    "order-not-payable": "The order cannot be paid in its state.",
+    "order-not-cancellable": "The order cannot be cancelled in its state.",
+    "payment-running": "Another payment of this order is running or not known yet.",
+    "amount-mismatch": "The amount is not that of the order.",
+    "tendered-too-little": "The money given does not cover the amount.",
+    "operation-not-found": "There is no such payment operation.",
+    "operation-not-yours": "Another device opened this payment operation.",
+    "result-conflict": "Another result was recorded before. A supervisor has been told.",
+    "ticket-not-found": "The order has no such ticket.",
+    "print-job-not-found": "There is no such print job.",
+    "print-job-conflict": "The print job has ended in another state.",
+}
+
+
+def refusal(code: str, seats: tuple[SeatRef, ...] = (), detail: str = "") -> BookingError:
+    """The error for a code of the database."""
+    words = _WORDS.get(code, "")
+    if code == "invalid-request":
+        return InvalidRequestError(
+            "The lines are not those of the hold.",
+            seats=seats,
+            fields=(FieldFault("/lines", "one line for each seat of the hold"),),
+        )
+    if detail and code in ("price-changed", "amount-mismatch"):
+        words = f"{words} It is {detail} in minor units."
+    return ERROR_OF_CODE[code](words, seats=seats) if seats else ERROR_OF_CODE[code](words)
+
+
+async def raise_refusal(db: Database, answer: SaleAnswer, plan: tuple[UUID, int] | None) -> None:
+    """Raise what an answer refuses; nothing when it does not. `plan` is where the seats' labels are."""
+    if answer.code == "":
+        return
+    refs = tuple(SeatRef(seat) for seat in answer.seats)
+    if plan is not None and answer.seats:
+        refs = await db.seat_labels.refs(*plan, answer.seats)
+    raise refusal(answer.code, refs, answer.detail)
+
+
+def key_use(key: str, digest: bytes) -> KeyUse:
+    """A checked idempotency key.
+
+    Raises:
+        InvalidRequestError: it is empty, too long, or cannot be stored.
+    """
+    if not 1 <= len(key) <= MAX_KEY_LENGTH or not is_storable(key):
+        raise InvalidRequestError(
+            "The idempotency key is not usable.",
+            fields=(FieldFault("header:Idempotency-Key", f"1 to {MAX_KEY_LENGTH} characters"),),
+        )
+    return KeyUse(key, digest)

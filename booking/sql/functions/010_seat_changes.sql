@@ -1,0 +1,36 @@
+-- Seat states as staff bytes, and the outbox rows that tell of them.
+
+-- status in bits 0–2, holder in bits 3–5, printed in bit 6, used in bit 7 (the wire's staff layout).
+CREATE OR REPLACE FUNCTION staff_byte(p_status smallint, p_holder smallint, p_printed boolean, p_used boolean)
+RETURNS smallint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT (p_status + p_holder * 8 + p_printed::int * 64 + p_used::int * 128)::smallint
+$$;
+
+CREATE OR REPLACE FUNCTION holder_of(p_channel text)
+RETURNS smallint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE p_channel WHEN 'till' THEN 1 WHEN 'online' THEN 2 ELSE 3 END::smallint
+$$;
+
+-- Append one outbox row about seats as they stand now. The caller holds their locks and has changed them: that is what
+-- makes the ids of changes to one seat rise in the order of the changes.
+CREATE OR REPLACE FUNCTION announce_seats(
+    p_event integer, p_type text, p_aggregate uuid, p_seats integer[], p_until timestamptz, p_now timestamptz,
+    p_payload jsonb DEFAULT '{}'
+) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO outbox (event_id, type, aggregate_id, seats, seat_states, seat_versions, until, payload, created_at)
+    SELECT p_event, p_type, p_aggregate,
+           array_agg(s.seat_no ORDER BY s.seat_no),
+           array_agg(staff_byte(s.status, s.holder, s.printed, s.used) ORDER BY s.seat_no),
+           array_agg(s.version ORDER BY s.seat_no),
+           p_until, p_payload, p_now
+      FROM seats s
+     WHERE s.event_id = p_event AND s.seat_no = ANY (p_seats)
+    HAVING count(*) > 0
+$$;
+
+-- Lock seats in their order (deadlock-free with every other step).
+CREATE OR REPLACE FUNCTION lock_seats(p_event integer, p_seats integer[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM seats s WHERE s.event_id = p_event AND s.seat_no = ANY (p_seats)
+     ORDER BY s.seat_no FOR NO KEY UPDATE;
+END $$;

@@ -1,0 +1,202 @@
+-- Many holds in one transaction, each all or nothing (R3–R8; BACKEND facts §3.1).
+--
+-- Requests are columns of equal length; their seats are flattened: p_seat_requests[i] is the ordinal (from 1) of the
+-- request that wants p_seat_numbers[i]. No two requests of a batch share a seat or an account: the lane sees to it, and
+-- a shared seat is refused here.
+--
+-- Code of a request: '' held (or replayed), an error code of the wire, or 'slow': somebody holds a lock that this
+-- request needs. With p_wait the function waits for locks; the lanes do not, and send 'slow' requests here alone.
+-- With p_look nothing is locked or written: keys and seats are looked up, what is not decided by that is 'slow'; requests
+-- may then share seats and accounts. So a crowd that lost one seat is answered in one round trip.
+--
+-- Order: replay, event and a look at the seats (no lock: losers stay cheap and write nothing) → account rows → replay and
+-- limits again under them → seats in order, predicate repeated → holds, seats, outbox.
+-- Time is taken before the seat locks: a hold that runs out while we wait is not taken over.
+CREATE OR REPLACE FUNCTION hold_seats_batch(
+    p_events integer[], p_principals text[], p_channels text[], p_keys text[], p_digests bytea[],
+    p_holds uuid[], p_devices uuid[], p_staff uuid[],
+    p_seat_requests integer[], p_seat_numbers integer[], p_wait boolean, p_look boolean
+) RETURNS TABLE (
+    request integer, code text, replayed boolean, lost integer[], server_time timestamptz,
+    plan_id uuid, plan_version integer,
+    hold_id uuid, event_id integer, status text, seats integer[], expires_at timestamptz, grace_used boolean,
+    order_id uuid, created_at timestamptz
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_now    timestamptz := booking_now();
+    v_codes  text[];
+    v_lost   jsonb := '{}';
+    v_locked integer[];
+    v_won    integer[];
+BEGIN
+    SELECT array_agg(verdict.code ORDER BY verdict.r), jsonb_object_agg(verdict.r, verdict.lost)
+      INTO v_codes, v_lost
+      FROM (
+        SELECT a.r,
+               CASE WHEN h.hold_id IS NOT NULL THEN CASE WHEN h.digest = a.digest THEN 'replay' ELSE 'key-reused' END
+                    WHEN e.event_id IS NULL THEN 'event-not-found'
+                    WHEN e.status <> 'ON_SALE' OR e.sale_opens_at > v_now THEN 'event-not-on-sale'
+                    WHEN look.unknown IS NOT NULL THEN 'seat-unknown'
+                    WHEN look.taken IS NOT NULL THEN 'seats-taken'
+                    ELSE '' END AS code,
+               coalesce(look.unknown, look.taken) AS lost
+          FROM unnest(p_events, p_principals, p_keys, p_digests) WITH ORDINALITY
+               AS a (event_id, principal, key, digest, r)
+          LEFT JOIN events e ON e.event_id = a.event_id
+          LEFT JOIN holds h ON h.event_id = a.event_id AND h.principal = a.principal AND h.idem_key = a.key
+          CROSS JOIN LATERAL (
+            SELECT array_agg(w.seat_no ORDER BY w.seat_no) FILTER (WHERE s.seat_no IS NULL) AS unknown,
+                   array_agg(w.seat_no ORDER BY w.seat_no) FILTER (WHERE s.seat_no IS NOT NULL
+                       AND NOT (s.status = 0 OR s.status = 1 AND s.hold_expires_at <= v_now)) AS taken
+              FROM unnest(p_seat_requests, p_seat_numbers) AS w (r, seat_no)
+              LEFT JOIN seats s ON s.event_id = a.event_id AND s.seat_no = w.seat_no
+             WHERE w.r = a.r
+          ) look
+      ) verdict;
+
+    IF p_look THEN
+        v_codes := array_replace(v_codes, '', 'slow');
+    ELSIF '' = ANY (v_codes) THEN
+        IF (SELECT count(*) <> count(DISTINCT (p_events[w.r], w.seat_no))
+              FROM unnest(p_seat_requests, p_seat_numbers) AS w (r, seat_no)) THEN
+            RAISE EXCEPTION 'two requests of one batch share a seat' USING ERRCODE = 'cardinality_violation';
+        END IF;
+
+        INSERT INTO account_limits (event_id, principal)
+        SELECT a.event_id, a.principal
+          FROM unnest(p_events, p_principals) WITH ORDINALITY AS a (event_id, principal, r)
+         WHERE v_codes[a.r] = ''
+           AND NOT EXISTS (SELECT FROM account_limits l
+                            WHERE l.event_id = a.event_id AND l.principal = a.principal)
+         ORDER BY 1, 2
+            ON CONFLICT DO NOTHING;
+
+        IF p_wait THEN
+            SELECT array_agg(k.r) INTO v_locked FROM (
+                SELECT a.r FROM unnest(p_events, p_principals) WITH ORDINALITY AS a (event_id, principal, r)
+                  JOIN account_limits l ON l.event_id = a.event_id AND l.principal = a.principal
+                 WHERE v_codes[a.r] = ''
+                 ORDER BY l.event_id, l.principal FOR NO KEY UPDATE OF l) k;
+        ELSE
+            SELECT array_agg(k.r) INTO v_locked FROM (
+                SELECT a.r FROM unnest(p_events, p_principals) WITH ORDINALITY AS a (event_id, principal, r)
+                  JOIN account_limits l ON l.event_id = a.event_id AND l.principal = a.principal
+                 WHERE v_codes[a.r] = ''
+                 ORDER BY l.event_id, l.principal FOR NO KEY UPDATE OF l SKIP LOCKED) k;
+        END IF;
+
+        -- A new statement sees what was committed before the account rows were ours.
+        SELECT array_agg(verdict.code ORDER BY verdict.r) INTO v_codes
+          FROM (
+            SELECT a.r,
+                   CASE WHEN v_codes[a.r] <> '' THEN v_codes[a.r]
+                        WHEN NOT a.r = ANY (coalesce(v_locked, '{}')) THEN 'slow'
+                        WHEN h.hold_id IS NOT NULL
+                            THEN CASE WHEN h.digest = a.digest THEN 'replay' ELSE 'key-reused' END
+                        WHEN a.channel = 'till' AND open.holds >= e.max_open_holds_till THEN 'open-hold-exists'
+                        WHEN a.channel = 'online' AND open.holds > 0 THEN 'open-hold-exists'
+                        WHEN a.channel = 'online' AND l.sold + open.seats + wanted.seats > e.max_per_account
+                            THEN 'account-limit'
+                        ELSE '' END AS code
+              FROM unnest(p_events, p_principals, p_channels, p_keys, p_digests) WITH ORDINALITY
+                   AS a (event_id, principal, channel, key, digest, r)
+              LEFT JOIN events e ON e.event_id = a.event_id
+              LEFT JOIN account_limits l ON l.event_id = a.event_id AND l.principal = a.principal
+              LEFT JOIN holds h ON h.event_id = a.event_id AND h.principal = a.principal AND h.idem_key = a.key
+              CROSS JOIN LATERAL (
+                SELECT count(*) AS holds, coalesce(sum(cardinality(o.seats)), 0) AS seats
+                  FROM holds o
+                 WHERE v_codes[a.r] = '' AND o.event_id = a.event_id AND o.principal = a.principal
+                   AND o.status IN ('HELD', 'PAYMENT_PENDING')
+                   AND (o.status = 'PAYMENT_PENDING' OR o.expires_at > v_now)
+              ) open
+              CROSS JOIN LATERAL (
+                SELECT count(*) AS seats FROM unnest(p_seat_requests) AS w (r) WHERE w.r = a.r
+              ) wanted
+          ) verdict;
+    END IF;
+
+    IF '' = ANY (v_codes) THEN
+        IF p_wait THEN
+            WITH mine AS MATERIALIZED (
+                SELECT w.r
+                  FROM unnest(p_seat_requests, p_seat_numbers) AS w (r, seat_no)
+                  JOIN seats s ON s.event_id = p_events[w.r] AND s.seat_no = w.seat_no
+                 WHERE v_codes[w.r] = '' AND (s.status = 0 OR s.status = 1 AND s.hold_expires_at <= v_now)
+                 ORDER BY s.event_id, s.seat_no FOR NO KEY UPDATE OF s)
+            SELECT array_agg(k.r) INTO v_won
+              FROM (SELECT m.r FROM mine m GROUP BY m.r HAVING count(*) =
+                       (SELECT count(*) FROM unnest(p_seat_requests) AS w (r) WHERE w.r = m.r)) k;
+        ELSE
+            WITH mine AS MATERIALIZED (
+                SELECT w.r
+                  FROM unnest(p_seat_requests, p_seat_numbers) AS w (r, seat_no)
+                  JOIN seats s ON s.event_id = p_events[w.r] AND s.seat_no = w.seat_no
+                 WHERE v_codes[w.r] = '' AND (s.status = 0 OR s.status = 1 AND s.hold_expires_at <= v_now)
+                 ORDER BY s.event_id, s.seat_no FOR NO KEY UPDATE OF s SKIP LOCKED)
+            SELECT array_agg(k.r) INTO v_won
+              FROM (SELECT m.r FROM mine m GROUP BY m.r HAVING count(*) =
+                       (SELECT count(*) FROM unnest(p_seat_requests) AS w (r) WHERE w.r = m.r)) k;
+        END IF;
+
+        IF EXISTS (SELECT FROM unnest(v_codes) WITH ORDINALITY AS c (code, r)
+                    WHERE c.code = '' AND NOT c.r = ANY (coalesce(v_won, '{}'))) THEN
+            -- Which seats were lost is read anew; none: a lock was in the way, not an owner.
+            SELECT array_agg(CASE WHEN c.code <> '' OR c.r = ANY (coalesce(v_won, '{}')) THEN c.code
+                                  WHEN look.taken IS NULL THEN 'slow' ELSE 'seats-taken' END ORDER BY c.r),
+                   v_lost || coalesce(jsonb_object_agg(c.r, look.taken) FILTER (WHERE look.taken IS NOT NULL), '{}')
+              INTO v_codes, v_lost
+              FROM unnest(v_codes) WITH ORDINALITY AS c (code, r)
+              CROSS JOIN LATERAL (
+                SELECT array_agg(w.seat_no ORDER BY w.seat_no) AS taken
+                  FROM unnest(p_seat_requests, p_seat_numbers) AS w (r, seat_no)
+                  JOIN seats s ON s.event_id = p_events[w.r] AND s.seat_no = w.seat_no
+                 WHERE w.r = c.r AND c.code = '' AND NOT c.r = ANY (coalesce(v_won, '{}'))
+                   AND NOT (s.status = 0 OR s.status = 1 AND s.hold_expires_at <= v_now)
+              ) look;
+        END IF;
+    END IF;
+
+    IF v_won IS NOT NULL THEN
+        INSERT INTO holds (hold_id, event_id, principal, channel, seats, price_version, expires_at, idem_key, digest,
+                           device_id, staff_id, created_at)
+        SELECT p_holds[r], e.event_id, p_principals[r], p_channels[r], wanted.seats, e.price_version,
+               v_now + make_interval(secs => e.hold_ttl_s), p_keys[r], p_digests[r], p_devices[r], p_staff[r], v_now
+          FROM unnest(v_won) AS won (r)
+          JOIN events e ON e.event_id = p_events[r]
+          CROSS JOIN LATERAL (
+            SELECT array_agg(w.seat_no ORDER BY w.seat_no) AS seats
+              FROM unnest(p_seat_requests, p_seat_numbers) AS w (r, seat_no) WHERE w.r = won.r
+          ) wanted
+         ORDER BY r;
+
+        WITH changed AS (
+            UPDATE seats s
+               SET status = 1, holder = holder_of(p_channels[w.r]), price_version = h.price_version,
+                   hold_id = h.hold_id, hold_expires_at = h.expires_at, version = s.version + 1
+              FROM unnest(p_seat_requests, p_seat_numbers) AS w (r, seat_no)
+              JOIN holds h ON h.hold_id = p_holds[w.r]
+             WHERE w.r = ANY (v_won) AND s.event_id = p_events[w.r] AND s.seat_no = w.seat_no
+            RETURNING s.event_id, h.hold_id, h.expires_at, s.seat_no, s.version,
+                      staff_byte(s.status, s.holder, s.printed, s.used) AS state)
+        INSERT INTO outbox (event_id, type, aggregate_id, seats, seat_states, seat_versions, until, created_at)
+        SELECT c.event_id, 'seats-held', c.hold_id, array_agg(c.seat_no ORDER BY c.seat_no),
+               array_agg(c.state ORDER BY c.seat_no), array_agg(c.version ORDER BY c.seat_no), c.expires_at, v_now
+          FROM changed c
+         GROUP BY c.event_id, c.hold_id, c.expires_at
+         ORDER BY c.hold_id;
+    END IF;
+
+    RETURN QUERY
+    SELECT a.r::integer, CASE v_codes[a.r] WHEN 'replay' THEN '' ELSE v_codes[a.r] END, v_codes[a.r] = 'replay',
+           ARRAY(SELECT jsonb_array_elements_text(nullif(v_lost -> a.r::text, 'null'))::integer),
+           booking_now(), e.plan_id, e.plan_version,
+           h.hold_id, h.event_id, h.status, h.seats, h.expires_at, h.grace_used, o.order_id, h.created_at
+      FROM unnest(p_events, p_principals, p_keys) WITH ORDINALITY AS a (event_id, principal, key, r)
+      LEFT JOIN events e ON e.event_id = a.event_id
+      LEFT JOIN holds h ON v_codes[a.r] IN ('', 'replay')
+           AND h.event_id = a.event_id AND h.principal = a.principal AND h.idem_key = a.key
+      LEFT JOIN order_holds o ON o.hold_id = h.hold_id AND o.live
+     ORDER BY a.r;
+END $$;

@@ -1,0 +1,167 @@
+-- The steps that several calls share. Each says which locks its caller must hold; the order is that of
+-- booking/services/README.md: account → order → holds → seats → operations → keys → outbox.
+
+-- Lock an order, then its live holds, then their seats. NULL when there is no such order.
+CREATE OR REPLACE FUNCTION lock_sale(p_order uuid) RETURNS orders LANGUAGE plpgsql AS $$
+DECLARE
+    v_order orders;
+BEGIN
+    SELECT * INTO v_order FROM orders o WHERE o.order_id = p_order FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    PERFORM FROM holds h
+     WHERE h.hold_id IN (SELECT oh.hold_id FROM order_holds oh WHERE oh.order_id = p_order AND oh.live)
+     ORDER BY h.hold_id FOR NO KEY UPDATE;
+    PERFORM lock_seats(v_order.event_id, seats_of_order(p_order));
+    RETURN v_order;
+END $$;
+
+-- The seats of an order's live holds.
+CREATE OR REPLACE FUNCTION seats_of_order(p_order uuid) RETURNS integer[] LANGUAGE sql STABLE AS $$
+    SELECT coalesce(array_agg(seat ORDER BY seat), '{}')
+      FROM order_holds oh JOIN holds h USING (hold_id) CROSS JOIN unnest(h.seats) AS seat
+     WHERE oh.order_id = p_order AND oh.live
+$$;
+
+-- When the holds of an order end: the earliest of them.
+CREATE OR REPLACE FUNCTION deadline_of_order(p_order uuid) RETURNS timestamptz LANGUAGE sql STABLE AS $$
+    SELECT min(h.expires_at) FROM order_holds oh JOIN holds h USING (hold_id) WHERE oh.order_id = p_order AND oh.live
+$$;
+
+-- A charge of the order that may have taken money, or still may. Its own locks: none, the order's lock is enough.
+CREATE OR REPLACE FUNCTION has_live_charge(p_order uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (SELECT FROM payment_operations p
+                    WHERE p.order_id = p_order AND p.kind IN ('authorize', 'sale', 'cash')
+                      AND p.status IN ('CREATED', 'SENT', 'ACTION_REQUIRED', 'UNKNOWN'))
+$$;
+
+-- Why a paid order cannot be confirmed, or ''. The whole of R22: hold, seats, limits, total, price. Caller: lock_sale,
+-- and the account row. Time does not matter here: seats that are PAYING are nobody else's, even after grace (R7).
+CREATE OR REPLACE FUNCTION why_not_confirm(p_order orders, p_amount bigint) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    v_lines integer;
+    v_event events;
+BEGIN
+    SELECT * INTO v_event FROM events e WHERE e.event_id = p_order.event_id;
+    SELECT count(*) INTO v_lines FROM order_seats l WHERE l.order_id = p_order.order_id;
+    IF p_order.status NOT IN ('PENDING', 'RECONCILING') THEN
+        RETURN 'order-ended';
+    ELSIF v_event.status = 'CANCELLED' THEN
+        RETURN 'event-cancelled';
+    ELSIF EXISTS (SELECT FROM order_holds oh JOIN holds h USING (hold_id)
+                   WHERE oh.order_id = p_order.order_id AND oh.live
+                     AND (h.status <> 'PAYMENT_PENDING' OR h.price_version <> p_order.price_version)) THEN
+        RETURN 'hold-lost';
+    ELSIF v_lines = 0 OR v_lines <> (
+            SELECT count(*) FROM order_seats l JOIN seats s USING (event_id, seat_no)
+             WHERE l.order_id = p_order.order_id AND s.status = 2 AND s.order_id = p_order.order_id
+               AND s.hold_id IN (SELECT oh.hold_id FROM order_holds oh WHERE oh.order_id = p_order.order_id AND oh.live)
+        ) OR v_lines <> cardinality(seats_of_order(p_order.order_id)) THEN
+        RETURN 'hold-lost';
+    ELSIF p_amount <> p_order.amount_minor OR p_order.amount_minor <>
+            (SELECT sum(l.amount_minor) FROM order_seats l WHERE l.order_id = p_order.order_id) THEN
+        RETURN 'total-differs';
+    ELSIF p_order.channel = 'online' AND v_lines + coalesce(
+            (SELECT a.sold FROM account_limits a
+              WHERE a.event_id = p_order.event_id AND a.principal = p_order.principal), 0) > v_event.max_per_account THEN
+        RETURN 'limit-exceeded';
+    END IF;
+    RETURN '';
+END $$;
+
+-- Seats SOLD, holds SOLD, order CONFIRMED, lines valid, the account's count, the outbox: one transaction (R22).
+-- Caller: why_not_confirm said '', under the same locks.
+CREATE OR REPLACE FUNCTION confirm_sale(p_order orders, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_seats integer[] := seats_of_order(p_order.order_id);
+BEGIN
+    UPDATE seats s SET status = 3, hold_id = NULL, hold_expires_at = NULL, version = s.version + 1
+     WHERE s.event_id = p_order.event_id AND s.seat_no = ANY (v_seats) AND s.order_id = p_order.order_id;
+    UPDATE holds h SET status = 'SOLD', ended_at = p_now
+     WHERE h.hold_id IN (SELECT oh.hold_id FROM order_holds oh WHERE oh.order_id = p_order.order_id AND oh.live);
+    UPDATE order_seats l SET valid = true WHERE l.order_id = p_order.order_id;
+    UPDATE orders o SET status = 'CONFIRMED', confirmed_at = p_now WHERE o.order_id = p_order.order_id;
+    INSERT INTO account_limits AS a (event_id, principal, sold)
+    VALUES (p_order.event_id, p_order.principal, cardinality(v_seats))
+        ON CONFLICT ON CONSTRAINT account_limits_pk DO UPDATE SET sold = a.sold + excluded.sold;
+    PERFORM announce_seats(p_order.event_id, 'seats-sold', p_order.order_id, v_seats, NULL, p_now);
+    INSERT INTO outbox (event_id, type, aggregate_id, payload, created_at)
+    VALUES (p_order.event_id, 'order-confirmed', p_order.order_id,
+            jsonb_build_object('number', p_order.number, 'amount_minor', p_order.amount_minor,
+                               'currency', p_order.currency), p_now);
+END $$;
+
+-- End an order that was not paid: its seats, where they are still its own, become free. Caller: lock_sale.
+CREATE OR REPLACE FUNCTION end_sale(
+    p_order orders, p_order_status text, p_hold_status text, p_reason text, p_now timestamptz
+) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_hold  holds;
+BEGIN
+    UPDATE orders o SET status = p_order_status, ended_at = p_now, end_reason = p_reason
+     WHERE o.order_id = p_order.order_id;
+    FOR v_hold IN
+        SELECT h.* FROM order_holds oh JOIN holds h USING (hold_id)
+         WHERE oh.order_id = p_order.order_id AND oh.live AND h.status IN ('HELD', 'PAYMENT_PENDING')
+         ORDER BY h.hold_id
+    LOOP
+        PERFORM free_hold(v_hold, p_hold_status, p_now);
+    END LOOP;
+END $$;
+
+-- End a hold and free what is still its own: matched by hold, never by seat alone (R5). Caller: the hold and its seats
+-- are locked. Seats that a newer hold or a sale has taken are left alone.
+CREATE OR REPLACE FUNCTION free_hold(p_hold holds, p_status text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_freed integer[];
+BEGIN
+    UPDATE holds h SET status = p_status, ended_at = p_now WHERE h.hold_id = p_hold.hold_id;
+    WITH freed AS (
+        UPDATE seats s
+           SET status = 0, holder = 0, hold_id = NULL, hold_expires_at = NULL, order_id = NULL, version = s.version + 1
+         WHERE s.event_id = p_hold.event_id AND s.seat_no = ANY (p_hold.seats)
+           AND s.hold_id = p_hold.hold_id AND s.status IN (1, 2)
+        RETURNING s.seat_no)
+    SELECT array_agg(f.seat_no) INTO v_freed FROM freed f;
+    PERFORM announce_seats(p_hold.event_id, 'seats-released', p_hold.hold_id, v_freed, NULL, p_now);
+END $$;
+
+-- PAYING → HELD under the same deadline, the grace stays used (R7). Caller: lock_sale.
+CREATE OR REPLACE FUNCTION return_to_hold(p_order orders, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_seats integer[] := seats_of_order(p_order.order_id);
+BEGIN
+    UPDATE holds h SET status = 'HELD'
+     WHERE h.hold_id IN (SELECT oh.hold_id FROM order_holds oh WHERE oh.order_id = p_order.order_id AND oh.live)
+       AND h.status = 'PAYMENT_PENDING';
+    UPDATE seats s SET status = 1, order_id = NULL, version = s.version + 1
+     WHERE s.event_id = p_order.event_id AND s.seat_no = ANY (v_seats)
+       AND s.status = 2 AND s.order_id = p_order.order_id;
+    PERFORM announce_seats(p_order.event_id, 'seats-held', p_order.order_id, v_seats,
+                           deadline_of_order(p_order.order_id), p_now);
+END $$;
+
+-- After a charge was declined or is not to be: seats back to the hold while time is left, else the end of the order.
+-- Caller: lock_sale; no live charge is left.
+CREATE OR REPLACE FUNCTION after_no_charge(p_order orders, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF p_order.status NOT IN ('PENDING', 'RECONCILING') THEN
+        RETURN;
+    END IF;
+    IF deadline_of_order(p_order.order_id) > p_now THEN
+        UPDATE orders o SET status = 'PENDING' WHERE o.order_id = p_order.order_id AND o.status = 'RECONCILING';
+        PERFORM return_to_hold(p_order, p_now);
+    ELSE
+        PERFORM end_sale(p_order, 'EXPIRED', 'EXPIRED', 'time ran out', p_now);
+    END IF;
+END $$;
+
+-- Open a reconciliation item; one open item of a kind for each operation.
+CREATE OR REPLACE FUNCTION open_item(
+    p_item uuid, p_kind text, p_operation payment_operations, p_detail jsonb, p_now timestamptz
+) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO reconciliation_items (item_id, kind, event_id, order_id, operation_id, detail, opened_at)
+    VALUES (p_item, p_kind, (p_operation).event_id, (p_operation).order_id, (p_operation).operation_id, p_detail, p_now)
+        ON CONFLICT (operation_id, kind) WHERE resolved_at IS NULL DO NOTHING
+$$;

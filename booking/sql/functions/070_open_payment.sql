@@ -1,0 +1,161 @@
+-- Open the payment operation of an order: the record exists before anybody is asked for money (R22, R23). Cash is taken
+-- and confirmed in this same transaction. A sale is SENT at once: the caller's device drives the terminal. An
+-- authorization is CREATED; whoever drives it marks it SENT first. After a decline the seats are HELD: they go to PAYING
+-- again, never with more time.
+CREATE OR REPLACE FUNCTION open_payment(
+    p_principal text, p_all boolean, p_order uuid, p_operation uuid, p_kind text, p_provider text, p_device uuid,
+    p_amount bigint, p_tendered bigint, p_payment_method text, p_key text, p_digest bytea
+) RETURNS sale_answer LANGUAGE plpgsql AS $$
+DECLARE
+    v_answer sale_answer := seen_key(p_principal, 'payments', p_key, p_digest, p_order);
+    v_order  orders;
+    v_now    timestamptz;
+BEGIN
+    IF v_answer.code IS NOT NULL THEN
+        RETURN v_answer;
+    END IF;
+    SELECT * INTO v_order FROM orders o WHERE o.order_id = p_order;
+    IF NOT FOUND OR NOT (p_all OR v_order.principal = p_principal) THEN
+        RETURN refused('order-not-found');
+    END IF;
+    IF p_kind = 'cash' THEN
+        PERFORM lock_account(v_order.event_id, v_order.principal);
+    END IF;
+    v_order := lock_sale(p_order);
+    v_answer := seen_key(p_principal, 'payments', p_key, p_digest, p_order);
+    IF v_answer.code IS NOT NULL THEN
+        RETURN v_answer;
+    END IF;
+    v_now := booking_now();
+    v_answer := why_not_pay(v_order, p_kind, p_amount, p_tendered, v_now);
+    IF v_answer.code <> '' THEN
+        RETURN v_answer;
+    END IF;
+
+    PERFORM take_up_payment(v_order, v_now, p_kind <> 'cash');
+    INSERT INTO payment_operations (operation_id, order_id, event_id, kind, status, provider, principal, device_id,
+                                    idempotency_key, payment_method, amount_minor, currency, tendered_minor,
+                                    change_minor, advice, next_attempt_at, created_at, updated_at)
+    VALUES (p_operation, p_order, v_order.event_id, p_kind,
+            CASE p_kind WHEN 'cash' THEN 'SUCCEEDED' WHEN 'sale' THEN 'SENT' ELSE 'CREATED' END,
+            p_provider, p_principal, p_device, p_operation::text, p_payment_method, p_amount, v_order.currency,
+            CASE p_kind WHEN 'cash' THEN p_tendered END, CASE p_kind WHEN 'cash' THEN p_tendered - p_amount END,
+            CASE p_kind WHEN 'cash' THEN 'goods-issued' ELSE '' END,
+            -- The call that opened it drives it; the worker takes over when that call died.
+            CASE p_kind WHEN 'authorize' THEN v_now + interval '5 s' END, v_now, v_now);
+    PERFORM spend_key(p_principal, 'payments', p_key, p_digest, p_order, p_operation, v_now);
+    IF p_kind = 'cash' THEN
+        IF why_not_confirm(v_order, p_amount) <> '' THEN
+            RAISE EXCEPTION 'cash for an order that cannot be confirmed: %', why_not_confirm(v_order, p_amount);
+        END IF;
+        PERFORM confirm_sale(v_order, v_now);
+    END IF;
+    RETURN done(p_operation);
+END $$;
+
+CREATE OR REPLACE FUNCTION lock_account(p_event integer, p_principal text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO account_limits (event_id, principal) VALUES (p_event, p_principal) ON CONFLICT DO NOTHING;
+    PERFORM FROM account_limits a WHERE a.event_id = p_event AND a.principal = p_principal FOR NO KEY UPDATE;
+END $$;
+
+-- Why a payment cannot begin; code '' when it can. Caller: lock_sale.
+CREATE OR REPLACE FUNCTION why_not_pay(
+    p_order orders, p_kind text, p_amount bigint, p_tendered bigint, p_now timestamptz
+) RETURNS sale_answer LANGUAGE plpgsql AS $$
+DECLARE
+    v_least_time CONSTANT interval := '10 s';
+    v_deadline   timestamptz := deadline_of_order(p_order.order_id);
+    v_lost       integer[];
+BEGIN
+    IF has_live_charge(p_order.order_id) OR p_order.status = 'RECONCILING' THEN
+        RETURN refused('payment-running');
+    ELSIF p_order.status <> 'PENDING' THEN
+        RETURN refused(CASE p_order.status WHEN 'EXPIRED' THEN 'hold-expired' ELSE 'order-not-payable' END,
+                       p_order.status);
+    ELSIF p_amount <> p_order.amount_minor THEN
+        RETURN refused('amount-mismatch', p_order.amount_minor::text);
+    ELSIF p_kind = 'cash' AND p_tendered < p_amount THEN
+        RETURN refused('tendered-too-little');
+    ELSIF v_deadline IS NULL OR p_now >= v_deadline THEN
+        RETURN refused('hold-expired');
+    ELSIF p_kind <> 'cash' AND v_deadline - p_now < v_least_time THEN
+        RETURN refused('too-little-time');
+    END IF;
+    SELECT array_agg(l.seat_no ORDER BY l.seat_no) INTO v_lost
+      FROM order_seats l
+      LEFT JOIN seats s ON s.event_id = l.event_id AND s.seat_no = l.seat_no AND s.status IN (1, 2)
+           AND s.hold_id IN (SELECT oh.hold_id FROM order_holds oh WHERE oh.order_id = l.order_id AND oh.live)
+     WHERE l.order_id = p_order.order_id AND s.seat_no IS NULL;
+    IF v_lost IS NOT NULL THEN
+        RETURN refused('seats-taken', '', v_lost);
+    ELSIF p_kind = 'cash' THEN
+        RETURN why_not_confirm_after_hold(p_order, p_amount);
+    END IF;
+    RETURN done(NULL);
+END $$;
+
+-- As why_not_confirm, for an order whose hold may be HELD again after a decline; as an answer to the caller.
+CREATE OR REPLACE FUNCTION why_not_confirm_after_hold(p_order orders, p_amount bigint)
+RETURNS sale_answer LANGUAGE plpgsql AS $$
+DECLARE
+    v_event events;
+    v_sold  integer;
+    v_lines integer;
+BEGIN
+    SELECT * INTO v_event FROM events e WHERE e.event_id = p_order.event_id;
+    SELECT count(*) INTO v_lines FROM order_seats l WHERE l.order_id = p_order.order_id;
+    SELECT coalesce(max(a.sold), 0) INTO v_sold FROM account_limits a
+     WHERE a.event_id = p_order.event_id AND a.principal = p_order.principal;
+    IF v_event.status = 'CANCELLED' THEN
+        RETURN refused('event-not-on-sale');
+    ELSIF p_order.channel = 'online' AND v_sold + v_lines > v_event.max_per_account THEN
+        RETURN refused('account-limit');
+    END IF;
+    RETURN done(NULL);
+END $$;
+
+-- HELD → PAYING for an order whose last charge was declined; nothing to do when its seats are PAYING. Caller: lock_sale.
+CREATE OR REPLACE FUNCTION take_up_payment(p_order orders, p_now timestamptz, p_announce boolean)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_seats integer[] := seats_of_order(p_order.order_id);
+BEGIN
+    UPDATE holds h SET status = 'PAYMENT_PENDING'
+     WHERE h.hold_id IN (SELECT oh.hold_id FROM order_holds oh WHERE oh.order_id = p_order.order_id AND oh.live)
+       AND h.status = 'HELD';
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    UPDATE seats s SET status = 2, order_id = p_order.order_id, version = s.version + 1
+     WHERE s.event_id = p_order.event_id AND s.seat_no = ANY (v_seats) AND s.status = 1;
+    IF p_announce THEN
+        PERFORM announce_seats(p_order.event_id, 'seats-paying', p_order.order_id, v_seats, NULL, p_now);
+    END IF;
+END $$;
+
+-- CREATED → SENT, committed before the provider is asked (R23). False: somebody else has sent it, it ended, or the time
+-- for a new attempt is over; then nobody is asked.
+CREATE OR REPLACE FUNCTION mark_sent(p_operation uuid) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := booking_now();
+BEGIN
+    UPDATE payment_operations p
+       SET status = 'SENT', attempts = p.attempts + 1, next_attempt_at = v_now + interval '15 s', updated_at = v_now
+     WHERE p.operation_id = p_operation AND p.status = 'CREATED'
+       AND (p.kind <> 'authorize' OR v_now < deadline_of_order(p.order_id));
+    RETURN FOUND;
+END $$;
+
+-- Operations that are due to be sent or asked about, each claimed for a while, so that two workers ask once.
+CREATE OR REPLACE FUNCTION claim_due_operations(p_limit integer) RETURNS SETOF uuid LANGUAGE sql AS $$
+    UPDATE payment_operations p
+       SET next_attempt_at = due.now + make_interval(secs => least(300, 15 * 2 ^ least(p.attempts, 5))),
+           attempts = p.attempts + 1
+      FROM (SELECT d.operation_id, n.now
+              FROM (SELECT booking_now() AS now OFFSET 0) n
+              JOIN payment_operations d ON d.next_attempt_at <= n.now
+             ORDER BY d.next_attempt_at LIMIT p_limit FOR NO KEY UPDATE OF d SKIP LOCKED) due
+     WHERE p.operation_id = due.operation_id
+    RETURNING p.operation_id
+$$;

@@ -1,0 +1,48 @@
+-- Cancel an order that is not paid. Refused while a charge may have taken money; a charge that was never sent ends with
+-- the order. p_keep_seats: back to the hold while time is left, else the seats are free. Cancelled twice is cancelled.
+CREATE OR REPLACE FUNCTION cancel_order(
+    p_principal text, p_all boolean, p_order uuid, p_reason text, p_keep_seats boolean, p_key text, p_digest bytea
+) RETURNS sale_answer LANGUAGE plpgsql AS $$
+DECLARE
+    v_answer sale_answer := seen_key(p_principal, 'cancel', p_key, p_digest, p_order);
+    v_order  orders;
+    v_now    timestamptz;
+BEGIN
+    IF v_answer.code IS NOT NULL THEN
+        RETURN v_answer;
+    END IF;
+    SELECT * INTO v_order FROM orders o WHERE o.order_id = p_order;
+    IF NOT FOUND OR NOT (p_all OR v_order.principal = p_principal) THEN
+        RETURN refused('order-not-found');
+    END IF;
+    v_order := lock_sale(p_order);
+    v_answer := seen_key(p_principal, 'cancel', p_key, p_digest, p_order);
+    IF v_answer.code IS NOT NULL THEN
+        RETURN v_answer;
+    ELSIF v_order.status = 'CANCELLED' THEN
+        RETURN ROW ('', p_order, true, '', NULL)::sale_answer;
+    ELSIF v_order.status = 'RECONCILING' THEN
+        RETURN refused('payment-running');
+    ELSIF v_order.status <> 'PENDING' THEN
+        RETURN refused('order-not-cancellable', v_order.status);
+    END IF;
+    v_now := booking_now();
+    -- The charges are locked first: from here on none of them is sent.
+    PERFORM FROM payment_operations p WHERE p.order_id = p_order ORDER BY p.operation_id FOR NO KEY UPDATE;
+    IF EXISTS (SELECT FROM payment_operations p WHERE p.order_id = p_order AND p.kind IN ('authorize', 'sale', 'cash')
+                  AND p.status NOT IN ('CREATED', 'DECLINED')) THEN
+        RETURN refused('payment-running');
+    END IF;
+    UPDATE payment_operations p
+       SET status = 'DECLINED', decline_code = 'cancelled', next_attempt_at = NULL, updated_at = v_now
+     WHERE p.order_id = p_order AND p.status = 'CREATED';
+    IF p_keep_seats AND deadline_of_order(p_order) > v_now THEN
+        PERFORM return_to_hold(v_order, v_now);
+        UPDATE order_holds oh SET live = false WHERE oh.order_id = p_order;
+        UPDATE orders o SET status = 'CANCELLED', ended_at = v_now, end_reason = p_reason WHERE o.order_id = p_order;
+    ELSE
+        PERFORM end_sale(v_order, 'CANCELLED', 'RELEASED', p_reason, v_now);
+    END IF;
+    PERFORM spend_key(p_principal, 'cancel', p_key, p_digest, p_order, p_order, v_now);
+    RETURN done(p_order);
+END $$;

@@ -1,0 +1,1 @@
+SELECT claim_due_operations($1) AS operation_id

@@ -1,0 +1,1 @@
+SELECT mark_sent($1) AS sent

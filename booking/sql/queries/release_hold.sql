@@ -1,0 +1,1 @@
+SELECT code, result_id, replayed, detail, seats FROM release_hold($1, $2, $3)

@@ -1,0 +1,134 @@
+"""The sale steps of the database: one function for each, its refusals raised as domain errors by the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import msgspec
+from uuid_utils.compat import uuid7
+
+from booking.domain.caller import Caller
+from booking.domain.model import CheckoutLine, OperationResult, PaymentIntent
+from booking.sql import query
+from booking.store.connection import Record
+from booking.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class SaleAnswer:
+    """`code` is '' or an error code, explained by `seats` and `detail`; `result_id` is what was made or found."""
+
+    code: str
+    result_id: UUID | None
+    replayed: bool
+    detail: str
+    seats: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyUse:
+    """An idempotency key and the digest of the request that it is spent on."""
+
+    key: str
+    digest: bytes
+
+
+async def release_hold(db: Database, caller: Caller, hold_id: UUID) -> SaleAnswer:
+    """HELD → RELEASED. Nothing happens to a hold that has ended."""
+    return _answer(await db.call(query("release_hold"), caller.principal, caller.acts_for_all, hold_id))
+
+
+async def check_out(
+    db: Database,
+    caller: Caller,
+    hold_id: UUID,
+    lines: Sequence[CheckoutLine],
+    shown_total: int,
+    number: str,
+    use: KeyUse,
+) -> SaleAnswer:
+    """Hold → order; the new order is `result_id`."""
+    return _answer(
+        await db.call(
+            query("check_out"), caller.principal, caller.acts_for_all, hold_id, uuid7(), number, caller.staff_id,
+            [line.seat_no for line in lines], [line.price_type_id for line in lines], shown_total, use.key, use.digest,
+        )
+    )  # fmt: skip
+
+
+async def open_payment(db: Database, caller: Caller, order_id: UUID, intent: PaymentIntent, use: KeyUse) -> SaleAnswer:
+    """A payment operation for the order; cash confirms at once. `result_id` is the operation."""
+    return _answer(
+        await db.call(
+            query("open_payment"), caller.principal, caller.acts_for_all, order_id, uuid7(), intent.kind,
+            intent.provider, caller.device_id, intent.amount_minor, intent.tendered_minor, intent.payment_method,
+            use.key, use.digest,
+        )
+    )  # fmt: skip
+
+
+async def mark_sent(db: Database, operation_id: UUID) -> bool:
+    """CREATED → SENT. Not for repeating: the second time it says that somebody has sent it."""
+    async with db.transaction() as connection:
+        sent: bool = await connection.fetchval(query("mark_sent"), operation_id)
+        return sent
+
+
+async def record_result(
+    db: Database, operation_id: UUID, device_id: UUID | None, result: OperationResult, source: str
+) -> SaleAnswer:
+    """`device_id`: the device that must have opened the operation; None when it does not matter."""
+    evidence = msgspec.json.encode(result.evidence).decode()
+    return _answer(
+        await db.call(
+            query("record_result"), operation_id, device_id, result.outcome, result.amount_minor, result.provider_ref,
+            result.decline_code, result.card_brand, result.next_action, evidence, source, [uuid7(), uuid7()],
+        )
+    )  # fmt: skip
+
+
+async def claim_due_operations(db: Database, limit: int) -> list[UUID]:
+    """Operations to send or to ask about, each claimed for a while by this call."""
+    async with db.transaction() as connection:
+        rows = await connection.fetch(query("claim_due_operations"), limit)
+    return [row["operation_id"] for row in rows]
+
+
+async def cancel_order(
+    db: Database, caller: Caller, order_id: UUID, reason: str, *, keep_seats: bool, use: KeyUse | None
+) -> SaleAnswer:
+    """PENDING → CANCELLED."""
+    key, digest = (use.key, use.digest) if use else (None, None)
+    return _answer(
+        await db.call(
+            query("cancel_order"), caller.principal, caller.acts_for_all, order_id, reason, keep_seats, key, digest
+        )
+    )
+
+
+async def open_print_job(
+    db: Database, caller: Caller, order_id: UUID, ticket_ids: Sequence[UUID], printer: str, use: KeyUse
+) -> SaleAnswer:
+    """A print job for tickets of the order; `result_id` is the job."""
+    return _answer(
+        await db.call(
+            query("open_print_job"), caller.principal, caller.acts_for_all, order_id, uuid7(), list(ticket_ids),
+            printer, caller.device_id, use.key, use.digest,
+        )
+    )  # fmt: skip
+
+
+async def report_print_job(db: Database, caller: Caller, print_job_id: UUID, status: str, detail: str) -> SaleAnswer:
+    """What became of a print job."""
+    return _answer(
+        await db.call(query("report_print_job"), caller.principal, caller.acts_for_all, print_job_id, status, detail)
+    )
+
+
+def _answer(rows: list[Record]) -> SaleAnswer:
+    row = rows[0]
+    return SaleAnswer(
+        row["code"], row["result_id"], row["replayed"] or False, row["detail"] or "", tuple(row["seats"] or ())
+    )
