@@ -1,0 +1,1 @@
+"""Bench of the seat map: the product against QGraphicsScene and pyqtgraph, and its plans."""

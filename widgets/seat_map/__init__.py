@@ -1,0 +1,30 @@
+"""The seat map: tens of thousands of live seats, drawn by numpy into one picture.
+
+Visual grammar: fill = price category; ring = who holds the seat (unbroken: a till, broken in four: a fan, two brackets:
+the house; half filled: being paid); heavy double ring = mine; faded = not sellable by this person; small grey = sold,
+struck = printed, dotted = used; cross = blocked. Outline: rounded square = accessible, diamond = companion, cut disc =
+restricted view.
+
+Hands: wheel zooms about the pointer; a drag pans (also middle button, or space and drag); a click picks; Shift or Ctrl
+and click picks a range in the row; Shift and drag draws a rubber band; from afar a double click zooms into a section.
+Keys: arrows step from seat to seat, Space or Enter picks, + and - zoom, 0 or Home shows the whole plan, Page Up and
+Page Down go through the sections.
+"""
+
+from __future__ import annotations
+
+from widgets.seat_map.plan import MapArea, SeatMapPlan, SeatMapPlanError, SeatOutOfPlanError
+from widgets.seat_map.renderer import Level, Stats
+from widgets.seat_map.texts import SeatMapTexts
+from widgets.seat_map.widget import SeatMapWidget
+
+__all__ = [
+    "Level",
+    "MapArea",
+    "SeatMapPlan",
+    "SeatMapPlanError",
+    "SeatMapTexts",
+    "SeatMapWidget",
+    "SeatOutOfPlanError",
+    "Stats",
+]

@@ -1,0 +1,128 @@
+"""All of a plan that lies under the seats: the ground, the areas (stage, pitch, texts) and the sections' beds."""
+
+from __future__ import annotations
+
+import re
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen, QTransform
+
+from widgets.seat_map.beds import Bed
+from widgets.seat_map.camera import Bounds
+from widgets.seat_map.palette import MapPalette, luminance, mix
+from widgets.seat_map.plan import MapArea, SeatMapPlan
+
+_HEX = re.compile(r"#[0-9A-Fa-f]{6}")
+_AREA_KEEPS_LIGHT = 0.55
+_AREA_KEEPS_DARK = 0.30
+_SMALLEST_TEXT_PX = 7.0
+
+
+class Ground:
+    """Paints areas and beds of one plan; coordinates of the painter are plan units."""
+
+    def __init__(self, plan: SeatMapPlan, beds: tuple[Bed, ...], palette: MapPalette) -> None:
+        self._palette = palette
+        self._beds = beds
+        self._areas = [(area, area_path(area), self._area_color(area)) for area in plan.areas]
+
+    def paint(self, painter: QPainter, view: Bounds, scale: float) -> None:
+        """Paint what the view touches; `scale` is device px for each plan unit."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for area, path, color in self._areas:
+            painter.setBrush(color if area.shape != "text" else Qt.BrushStyle.NoBrush)
+            painter.setPen(self._area_pen(area, scale))
+            painter.drawPath(path)
+        self._paint_beds(painter, view, scale)
+        for area, path, color in self._areas:
+            if area.text:
+                self._paint_text(painter, area, path, color, scale)
+
+    def _paint_beds(self, painter: QPainter, view: Bounds, scale: float) -> None:
+        seen = [
+            bed.outline
+            for bed in self._beds
+            if bed.bounds.left < view.right
+            and bed.bounds.right > view.left
+            and bed.bounds.top < view.bottom
+            and bed.bounds.bottom > view.top
+        ]
+        painter.setBrush(self._palette.bed)
+        painter.setPen(QPen(self._palette.token("bed_edge"), 2.0 / scale))
+        for outline in seen:
+            painter.drawPolygon(outline)
+        # Blocks of one section may overlap: their fill once more, so that no edge runs through seats.
+        painter.setPen(Qt.PenStyle.NoPen)
+        for outline in seen:
+            painter.drawPolygon(outline)
+
+    def _area_color(self, area: MapArea) -> QColor:
+        if not _HEX.fullmatch(area.color):
+            return self._palette.token("area")
+        keeps = _AREA_KEEPS_DARK if self._palette.theme.is_dark else _AREA_KEEPS_LIGHT
+        return mix(QColor(area.color), self._palette.ground, keeps)
+
+    def _area_pen(self, area: MapArea, scale: float) -> QPen:
+        if area.shape == "text" or not _HEX.fullmatch(area.border_color):
+            return QPen(Qt.PenStyle.NoPen)
+        return QPen(mix(QColor(area.border_color), self._palette.ground, 0.5), 1.0 / scale)
+
+    def _paint_text(self, painter: QPainter, area: MapArea, path: QPainterPath, color: QColor, scale: float) -> None:
+        """Texts keep the plan's size and place; their colour follows the theme, so that they stay readable."""
+        ground = self._palette.ground if area.shape == "text" else color
+        ink = self._palette.token("seat_dark_ink" if luminance(ground) > 0.30 else "seat_light_ink")
+        size_px = (area.text_size or 16.0) * scale
+        if size_px < _SMALLEST_TEXT_PX:
+            return
+        font = self._palette.theme.font("body", bold=True)
+        font.setPixelSize(round(min(size_px, 96.0)))
+        painter.save()
+        centre = painter.transform().map(_text_centre(area, path))
+        painter.setTransform(QTransform())
+        painter.setFont(font)
+        painter.setPen(ink)
+        width, height = QFontMetricsF(font).horizontalAdvance(area.text) + 4, QFontMetricsF(font).height()
+        box = QRectF(centre.x() - width / 2, centre.y() - height / 2, width, height)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, area.text)
+        painter.restore()
+
+
+def _text_centre(area: MapArea, path: QPainterPath) -> QPointF:
+    """A text without a place of its own stands in the middle of its shape."""
+    if area.text_x or area.text_y or area.shape == "text":
+        return QPointF(area.x + area.text_x, area.y + area.text_y)
+    return path.boundingRect().center()
+
+
+def area_path(area: MapArea) -> QPainterPath:
+    """Outline of an area in plan units, turned; empty for a text and for a shape that this map does not know."""
+    path = QPainterPath()
+    if area.shape == "rectangle":
+        path.addRect(0, 0, area.width, area.height)
+    elif area.shape in {"circle", "ellipse"}:
+        path.addEllipse(QPointF(0, 0), area.width / 2, (area.height or area.width) / 2)
+    elif area.shape == "polygon" and len(area.points) >= 6:
+        xs, ys = area.points[0::2], area.points[1::2]
+        path.addPolygon([QPointF(x, y) for x, y in zip(xs, ys, strict=False)])
+        path.closeSubpath()
+    turn = QTransform()
+    turn.translate(area.x, area.y)
+    turn.rotate(area.rotation)
+    return turn.map(path)
+
+
+def plan_bounds(plan: SeatMapPlan, margin: float) -> Bounds:
+    """What "the whole plan" means: all seats with a margin, and all areas."""
+    boxes = [area_path(area).boundingRect() for area in plan.areas if area.shape != "text"]
+    sides = [Bounds(box.left(), box.top(), box.right(), box.bottom()) for box in boxes if not box.isEmpty()]
+    if plan.seat_count:
+        x, y = plan.x, plan.y
+        sides.append(Bounds(float(x.min()), float(y.min()), float(x.max()), float(y.max())).grown(margin))
+    if not sides:
+        return Bounds(0.0, 0.0, max(1.0, plan.width), max(1.0, plan.height))
+    return Bounds(
+        min(side.left for side in sides),
+        min(side.top for side in sides),
+        max(side.right for side in sides),
+        max(side.bottom for side in sides),
+    )

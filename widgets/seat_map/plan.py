@@ -1,0 +1,146 @@
+"""A seating plan in the form that the map draws: columns over seats, rows and sections.
+
+The index of a seat is its `seat_no`. Coordinates are plan units with y downwards. Seats of a row are contiguous, in the
+order in which they stand beside each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+Float32s = npt.NDArray[np.float32]
+Int32s = npt.NDArray[np.int32]
+Bytes = npt.NDArray[np.uint8]
+Indices = npt.NDArray[np.intp]
+
+MAX_SEATS = 1 << 24
+
+
+class SeatMapPlanError(ValueError):
+    """Columns of a plan do not fit together."""
+
+    code = "bad-seat-map-plan"
+
+
+class SeatOutOfPlanError(IndexError):
+    """A seat number that the shown plan does not have."""
+
+    code = "seat-out-of-plan"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapArea:
+    """A shape without seats: stage, pitch, bar, a text. `shape`: rectangle, circle, ellipse, polygon or text.
+
+    A rectangle has its corner at (x, y); circle and ellipse their centre, `width` and `height` being diameters; points
+    of a polygon (x0, y0, x1, y1, …) and the text's position are offsets from (x, y). `rotation` turns clockwise about
+    (x, y), degrees. An empty colour means the theme's.
+    """
+
+    shape: str
+    x: float
+    y: float
+    width: float = 0.0
+    height: float = 0.0
+    points: tuple[float, ...] = ()
+    rotation: float = 0.0
+    color: str = ""
+    border_color: str = ""
+    text: str = ""
+    text_x: float = 0.0
+    text_y: float = 0.0
+    text_size: float = 0.0
+    text_color: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SeatMapPlan:
+    """Static geometry. `flags`: 1 accessible, 2 companion, 4 restricted view; row label position: start, end, both, "".
+
+    A category colour is `#RRGGBB`; empty means the theme's colour of that category number.
+    """
+
+    name: str
+    x: Float32s
+    y: Float32s
+    category: Bytes
+    row_no: Int32s
+    flags: Bytes
+    number: tuple[str, ...]
+    row_section: Int32s
+    row_label: tuple[str, ...]
+    row_first: Int32s
+    row_count: Int32s
+    section_name: tuple[str, ...]
+    section_x: Float32s
+    section_y: Float32s
+    category_name: tuple[str, ...]
+    category_color: tuple[str, ...]
+    row_label_position: tuple[str, ...] = ()
+    areas: tuple[MapArea, ...] = ()
+    seat_radius: float = 0.0
+    width: float = 0.0
+    height: float = 0.0
+    seat_section: Int32s = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._check_lengths()
+        self._check_ranges()
+        sections = self.row_section[self.row_no] if len(self.row_no) else np.empty(0, np.int32)
+        object.__setattr__(self, "seat_section", sections)
+
+    @property
+    def seat_count(self) -> int:
+        return len(self.x)
+
+    def seats_of_row(self, row_no: int) -> range:
+        """Seat numbers of a row, in order."""
+        first = int(self.row_first[row_no])
+        return range(first, first + int(self.row_count[row_no]))
+
+    def _check_lengths(self) -> None:
+        groups = {
+            "seat": (self.x, self.y, self.category, self.row_no, self.flags, self.number),
+            "row": (self.row_section, self.row_label, self.row_first, self.row_count),
+            "section": (self.section_name, self.section_x, self.section_y),
+            "category": (self.category_name, self.category_color),
+        }
+        for name, columns in groups.items():
+            if len({len(column) for column in columns}) != 1:
+                raise SeatMapPlanError(f"the {name} columns of plan {self.name!r} differ in length")
+        if self.row_label_position and len(self.row_label_position) != len(self.row_label):
+            raise SeatMapPlanError(f"plan {self.name!r} has row label positions for some of its rows only")
+
+    def _check_ranges(self) -> None:
+        count = self.seat_count
+        if count > MAX_SEATS:
+            raise SeatMapPlanError(f"a map shows at most {MAX_SEATS} seats, plan {self.name!r} has {count}")
+        if not (np.isfinite(self.x).all() and np.isfinite(self.y).all()):
+            raise SeatMapPlanError(f"plan {self.name!r} has a seat without a finite position")
+        _check_index("row", self.row_no, len(self.row_label))
+        _check_index("section", self.row_section, len(self.section_name))
+        _check_index("category", self.category, len(self.category_name))
+        expected = np.repeat(np.arange(len(self.row_count)), self.row_count)
+        order = np.argsort(self.row_first, kind="stable")
+        if int(self.row_count.sum()) != count or not np.array_equal(
+            self.row_no, np.repeat(order, self.row_count[order])
+        ):
+            raise SeatMapPlanError(f"rows of plan {self.name!r} are not contiguous: {len(expected)} seats in rows")
+
+
+def _check_index(name: str, column: npt.NDArray[np.integer], count: int) -> None:
+    if len(column) and (int(column.min()) < 0 or int(column.max()) >= count):
+        raise SeatMapPlanError(f"a {name} index lies outside 0…{count - 1}")
+
+
+def empty_plan() -> SeatMapPlan:
+    """A plan with nothing in it: what a map shows before the first event."""
+    return SeatMapPlan(
+        name="", x=np.empty(0, np.float32), y=np.empty(0, np.float32), category=np.empty(0, np.uint8),
+        row_no=np.empty(0, np.int32), flags=np.empty(0, np.uint8), number=(), row_section=np.empty(0, np.int32),
+        row_label=(), row_first=np.empty(0, np.int32), row_count=np.empty(0, np.int32), section_name=(),
+        section_x=np.empty(0, np.float32), section_y=np.empty(0, np.float32), category_name=(), category_color=(),
+    )  # fmt: skip

@@ -1,0 +1,211 @@
+"""Draws the seats of one plan into a canvas: all of them for a new view, only the changed ones for a change.
+
+No widget here: a renderer is given a camera and tells which pixels changed. Everything counts device pixels unless a
+name says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, fields
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtGui import QPainter, QTransform
+
+from widgets.seat_map.beds import Bed
+from widgets.seat_map.camera import MAX_SEAT_PX, Camera
+from widgets.seat_map.canvas import Canvas
+from widgets.seat_map.ground import Ground
+from widgets.seat_map.numbers import SeatNumbers
+from widgets.seat_map.palette import MapPalette, to_word
+from widgets.seat_map.plan import Indices, SeatMapPlan
+from widgets.seat_map.seat_grid import SeatGrid
+from widgets.seat_map.seat_states import SeatStates
+from widgets.seat_map.sprites import SOLID_MAX_PX, SpriteAtlas, fitting_diameter
+from widgets.theme import Theme
+
+NUMBERS_FROM_PX = 17.0
+PICK_FROM_PX = 5.0
+_ATLASES_KEPT = 6
+_SEAT_SHARE = 0.80  # of the pitch: the widest disc that leaves neighbours apart
+_SEAT_SHARE_LEAST = 0.55
+
+
+class Level(IntEnum):
+    """How much a map shows, by the size of a seat in logical px."""
+
+    FAR = 0
+    MIDDLE = 1
+    DEEP = 2
+
+    @classmethod
+    def of(cls, seat_px: float) -> Level:
+        """Level for a seat's diameter in logical px."""
+        if seat_px >= NUMBERS_FROM_PX:
+            return cls.DEEP
+        return cls.MIDDLE if seat_px >= PICK_FROM_PX else cls.FAR
+
+
+@dataclass(slots=True)
+class Stats:
+    """Work done since the start, exact: what tests gate on instead of time."""
+
+    full: int = 0
+    stamped: int = 0
+    pixels: int = 0
+    paints: int = 0
+    painted_px: int = 0
+    flushes: int = 0
+
+    def since(self, before: Stats) -> Stats:
+        """The difference to an earlier copy."""
+        return Stats(*(getattr(self, f.name) - getattr(before, f.name) for f in fields(self)))
+
+    def copy(self) -> Stats:
+        """A copy to compare with later."""
+        return Stats(*(getattr(self, f.name) for f in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class Stamps:
+    """Where sprites were stamped: top left corners and the diameter."""
+
+    left: Indices
+    top: Indices
+    diameter: int
+
+
+class Renderer:
+    """One plan's picture. `states` may be shared with another renderer (the minimap)."""
+
+    def __init__(
+        self, plan: SeatMapPlan, grid: SeatGrid, states: SeatStates, beds: tuple[Bed, ...], theme: Theme, stats: Stats
+    ) -> None:
+        self.plan = plan
+        self.grid = grid
+        self.states = states
+        self.stats = stats
+        self.seat_diameter = seat_diameter(plan, grid.pitch)
+        self._beds = beds
+        self._canvas = Canvas(1, 1, 1)
+        self._dpr = 1.0
+        self._transform = (1.0, 0.0, 0.0)
+        self._diameter = 1
+        self._logical_px = 1.0
+        self._atlases: OrderedDict[int, SpriteAtlas] = OrderedDict()
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours from the next full redraw on."""
+        self.palette = MapPalette.of(theme, self.plan)
+        self._ground = Ground(self.plan, self._beds, self.palette)
+        self._numbers = SeatNumbers(self.plan, self.grid, self.states, self.palette)
+        self._atlases.clear()
+
+    @property
+    def canvas(self) -> Canvas:
+        return self._canvas
+
+    @property
+    def diameter(self) -> int:
+        """Diameter of a seat in device px, as last drawn."""
+        return self._diameter
+
+    @property
+    def level(self) -> Level:
+        return Level.of(self._logical_px)
+
+    @property
+    def overlaps(self) -> bool:
+        """Sprites may overlap, so that the order of drawing shows: one full redraw must follow partial ones."""
+        scale = self._transform[0]
+        return self._diameter <= SOLID_MAX_PX or self.grid.closest * scale < self._diameter + 1.42
+
+    def resize(self, width_px: int, height_px: int, dpr: float) -> None:
+        """New picture size; its content is undefined until the next full redraw."""
+        padding = int(MAX_SEAT_PX * dpr) + 2
+        canvas = self._canvas
+        if (canvas.width_px, canvas.height_px, canvas.padding_px) != (width_px, height_px, padding):
+            self._canvas = Canvas(width_px, height_px, padding)
+        self._dpr = dpr
+
+    def full(self, camera: Camera) -> None:
+        """Draw everything for this camera."""
+        self.stats.full += 1
+        self._aim(camera)
+        scale, left, top = self._transform
+        canvas = self._canvas
+        canvas.fill(to_word(self.palette.ground))
+        painter = QPainter(canvas.image)
+        painter.setTransform(QTransform(scale, 0, 0, scale, left, top))
+        self._ground.paint(painter, camera.view(), scale)
+        painter.end()
+        view = camera.view().grown(self.seat_diameter)
+        slots = self.grid.slots_near(view.left, view.top, view.right, view.bottom)
+        self._stamp(slots)
+
+    def partial(self, slots: Indices) -> Stamps:
+        """Draw these seats again where they are in view; where they were stamped."""
+        return self._stamp(slots)
+
+    def _aim(self, camera: Camera) -> None:
+        scale = camera.scale * self._dpr
+        left = camera.width * self._dpr / 2 - camera.x * scale
+        top = camera.height * self._dpr / 2 - camera.y * scale
+        self._transform = (scale, left, top)
+        self._logical_px = self.seat_diameter * camera.scale
+        closest = max(self.grid.pitch, self.seat_diameter) * scale
+        self._diameter = fitting_diameter(self.seat_diameter * scale, closest)
+
+    def _stamp(self, slots: Indices | slice) -> Stamps:
+        left, top = self.corners(slots)
+        size, canvas = self._diameter, self._canvas
+        keys = self.states.key[slots]
+        seen = (left > -size) & (left < canvas.width_px) & (top > -size) & (top < canvas.height_px)
+        if not seen.all():
+            left, top, keys = left[seen], top[seen], keys[seen]
+            slots = (np.arange(slots.start, slots.stop) if isinstance(slots, slice) else slots)[seen]
+        atlas = self._atlas(size)
+        atlas.prepare(keys)
+        self.stats.stamped += len(keys)
+        self.stats.pixels += canvas.stamp(atlas, keys, left, top)
+        if self._logical_px >= NUMBERS_FROM_PX and len(keys):
+            painter = QPainter(canvas.image)
+            self._numbers.draw(painter, slots, keys, left + size // 2, top + size // 2, size)
+            painter.end()
+        return Stamps(left, top, size)
+
+    def corners(self, slots: Indices | slice) -> tuple[Indices, Indices]:
+        """Top left corner of each slot's sprite, whole px; the same arithmetic for one seat and for all."""
+        scale, left, top = self._transform
+        half = 0.5 - self._diameter / 2
+        return (
+            _floored(self.grid.x[slots], scale, left + half),
+            _floored(self.grid.y[slots], scale, top + half),
+        )
+
+    def _atlas(self, diameter: int) -> SpriteAtlas:
+        atlas = self._atlases.get(diameter)
+        if atlas is None:
+            atlas = SpriteAtlas(self.palette, self.states.kinds, diameter)
+            self._atlases[diameter] = atlas
+            if len(self._atlases) > _ATLASES_KEPT:
+                self._atlases.popitem(last=False)
+        self._atlases.move_to_end(diameter)
+        return atlas
+
+
+def _floored(column: npt.NDArray[np.float32], scale: float, offset: float) -> Indices:
+    px = column * np.float32(scale)
+    px += np.float32(offset)
+    np.floor(px, out=px)
+    whole: Indices = px.astype(np.intp)
+    return whole
+
+
+def seat_diameter(plan: SeatMapPlan, pitch: float) -> float:
+    """Diameter to draw, plan units: the plan's own where it is sensible for the distance between neighbours."""
+    widest, least = pitch * _SEAT_SHARE, pitch * _SEAT_SHARE_LEAST
+    return min(max(plan.seat_radius * 2, least), widest) if plan.seat_radius > 0 else widest

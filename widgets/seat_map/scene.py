@@ -1,0 +1,106 @@
+"""One plan on the map: index, states, picture and names, built together and replaced together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QPointF, QRect
+from PySide6.QtGui import QPainter
+
+from widgets.seat_map.beds import lay_beds
+from widgets.seat_map.camera import Bounds, Camera
+from widgets.seat_map.ground import plan_bounds
+from widgets.seat_map.labels import ROW_LABELS_FROM_PX, RowLabels, SectionLabels
+from widgets.seat_map.palette import MapPalette
+from widgets.seat_map.plan import SeatMapPlan
+from widgets.seat_map.renderer import Level, Renderer, Stats
+from widgets.seat_map.seat_grid import SeatGrid
+from widgets.seat_map.seat_states import SeatStates
+from widgets.theme import Theme
+
+
+class Scene:
+    """Everything that belongs to the shown plan."""
+
+    def __init__(self, plan: SeatMapPlan, theme: Theme, write_count: Callable[[int], str], stats: Stats) -> None:
+        self.plan = plan
+        self.grid = SeatGrid(plan)
+        self.states = SeatStates(plan, self.grid)
+        self.beds = lay_beds(plan, self.grid.pitch)
+        self.renderer = Renderer(plan, self.grid, self.states, self.beds, theme, stats)
+        self.bounds: Bounds = plan_bounds(plan, self.grid.pitch * 1.4)
+        self._write_count = write_count
+        self._row_labels: RowLabels | None = None
+        self._sections = self._section_labels()
+
+    @property
+    def seat_diameter(self) -> float:
+        """Diameter of a seat, plan units."""
+        return self.renderer.seat_diameter
+
+    @property
+    def palette(self) -> MapPalette:
+        return self.renderer.palette
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours from the next redraw on."""
+        self.renderer.set_theme(theme)
+        self._row_labels = None
+        self._sections = self._section_labels()
+
+    def set_count_writer(self, write_count: Callable[[int], str]) -> None:
+        """How a number of free seats is written."""
+        self._write_count = write_count
+        self._sections = self._section_labels()
+
+    def position(self, seat_no: int) -> tuple[float, float]:
+        """Centre of a seat, plan units."""
+        return float(self.plan.x[seat_no]), float(self.plan.y[seat_no])
+
+    def section_bounds(self, section: int) -> Bounds:
+        """Bounds of a section's beds; of the whole plan for a section without seats."""
+        boxes = [bed.bounds for bed in self.beds if bed.section == section]
+        if not boxes:
+            return self.bounds
+        return Bounds(
+            min(box.left for box in boxes), min(box.top for box in boxes),
+            max(box.right for box in boxes), max(box.bottom for box in boxes),
+        )  # fmt: skip
+
+    def redraw(self, camera: Camera, dpr: float) -> None:
+        """Draw all seats and place all names for this camera."""
+        self.renderer.full(camera)
+        seat_px = self.seat_diameter * camera.scale
+        if self.renderer.level is Level.FAR:
+            self._sections.set_counts(self.states.free_by_section())
+            self._sections.place(camera)
+        if self._row_labels is None and seat_px >= ROW_LABELS_FROM_PX:
+            self._row_labels = RowLabels(self.plan, self.grid.pitch, self.palette)
+        if self._row_labels is not None:
+            self._row_labels.place(camera, dpr, seat_px)
+
+    def recount(self) -> list[QRect]:
+        """Refresh the numbers of free seats; rectangles to paint again."""
+        if self.renderer.level is not Level.FAR:
+            return []
+        return self._sections.set_counts(self.states.free_by_section())
+
+    def blit(self, painter: QPainter, dpr: float) -> None:
+        """Copy the picture to the widget, pixel by pixel."""
+        image = self.renderer.canvas.image
+        image.setDevicePixelRatio(dpr)
+        painter.drawImage(QPointF(0, 0), image)
+        image.setDevicePixelRatio(1.0)
+
+    def paint_labels(self, painter: QPainter, clip: QRect, dpr: float) -> None:
+        """Names that lie over the seats."""
+        if self.renderer.level is Level.FAR:
+            self._sections.paint(painter, clip, dpr)
+        elif self._row_labels is not None:
+            painter.save()
+            painter.scale(1 / dpr, 1 / dpr)
+            self._row_labels.paint(painter)
+            painter.restore()
+
+    def _section_labels(self) -> SectionLabels:
+        return SectionLabels(self.plan, self.beds, self.palette, self._write_count)

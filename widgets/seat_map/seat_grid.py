@@ -1,0 +1,96 @@
+"""Where seats are: a uniform grid in compressed row form, with seats stored in cell order.
+
+Because seats lie in memory in cell order, the seats of a rectangle are a few contiguous slices: one for each row of
+cells. Positions in that order are called *slots*; `seat_of_slot` and `slot_of_seat` map to seat numbers and back.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from widgets.seat_map.plan import Float32s, Indices, SeatMapPlan
+
+CELL_PITCHES = 4.0
+_NEIGHBOUR_FLOOR = 0.02  # of all distances: a few seats drawn on top of each other do not shrink the rest
+
+
+class SeatGrid:
+    """Spatial index over the seats of one plan; lengths in plan units."""
+
+    def __init__(self, plan: SeatMapPlan) -> None:
+        self.pitch, self.closest = seat_pitch(plan)
+        self.cell = self.pitch * CELL_PITCHES
+        self.left, self.top = (float(plan.x.min()), float(plan.y.min())) if plan.seat_count else (0.0, 0.0)
+        column = ((plan.x - self.left) / self.cell).astype(np.intp)
+        line = ((plan.y - self.top) / self.cell).astype(np.intp)
+        self.columns = int(column.max()) + 1 if plan.seat_count else 1
+        self.lines = int(line.max()) + 1 if plan.seat_count else 1
+        cell_no = line * self.columns + column
+        self.seat_of_slot: Indices = np.argsort(cell_no, kind="stable")
+        self.slot_of_seat: Indices = np.empty(plan.seat_count, np.intp)
+        self.slot_of_seat[self.seat_of_slot] = np.arange(plan.seat_count)
+        counts = np.bincount(cell_no, minlength=self.columns * self.lines)
+        self.start: npt.NDArray[np.intp] = np.concatenate(([0], np.cumsum(counts))).astype(np.intp)
+        self.x: Float32s = plan.x[self.seat_of_slot].astype(np.float32)
+        self.y: Float32s = plan.y[self.seat_of_slot].astype(np.float32)
+
+    def slices(self, left: float, top: float, right: float, bottom: float) -> list[slice]:
+        """Slots of all cells that touch the rectangle, as contiguous slices."""
+        first_column = max(0, int((left - self.left) // self.cell))
+        last_column = min(self.columns - 1, int((right - self.left) // self.cell))
+        first_line = max(0, int((top - self.top) // self.cell))
+        last_line = min(self.lines - 1, int((bottom - self.top) // self.cell))
+        if first_column > last_column or first_line > last_line:
+            return []
+        if first_column == 0 and last_column == self.columns - 1:
+            return [self._run(first_line * self.columns, (last_line + 1) * self.columns)]
+        lines = range(first_line, last_line + 1)
+        runs = [self._run(line * self.columns + first_column, line * self.columns + last_column + 1) for line in lines]
+        return [run for run in runs if run.stop > run.start]
+
+    def slots_near(self, left: float, top: float, right: float, bottom: float) -> Indices | slice:
+        """Slots of all cells that touch the rectangle: a superset of the seats inside."""
+        runs = self.slices(left, top, right, bottom)
+        if len(runs) == 1:
+            return runs[0]
+        if not runs:
+            return slice(0, 0)
+        return np.concatenate([np.arange(run.start, run.stop) for run in runs])
+
+    def seats_in(self, left: float, top: float, right: float, bottom: float) -> Indices:
+        """Seat numbers whose centres lie in the rectangle, edges included; ascending."""
+        slots = self.slots_near(left, top, right, bottom)
+        x, y = self.x[slots], self.y[slots]
+        inside = (x >= left) & (x <= right) & (y >= top) & (y <= bottom)
+        return np.sort(self.seat_of_slot[slots][inside])
+
+    def nearest(self, x: float, y: float, radius: float) -> int:
+        """Seat number of the closest centre within the radius, -1 if there is none; ties go to the lower number."""
+        best, best_square = -1, radius * radius
+        for run in self.slices(x - radius, y - radius, x + radius, y + radius):
+            squares = (self.x[run] - x) ** 2 + (self.y[run] - y) ** 2
+            at = int(squares.argmin())
+            square = float(squares[at])
+            if square > best_square:
+                continue
+            ties = self.seat_of_slot[run][squares == squares[at]]
+            seat = int(ties.min())
+            best = seat if square < best_square or best < 0 else min(best, seat)
+            best_square = square
+        return best
+
+    def _run(self, first_cell: int, past_cell: int) -> slice:
+        return slice(int(self.start[first_cell]), int(self.start[past_cell]))
+
+
+def seat_pitch(plan: SeatMapPlan) -> tuple[float, float]:
+    """(usual, smallest) distance between neighbours in a row; a plan without any falls back to its seat radius."""
+    beside = plan.row_no[1:] == plan.row_no[:-1]
+    gaps = np.hypot(np.diff(plan.x), np.diff(plan.y))[beside]
+    gaps = gaps[gaps > 0]
+    if not len(gaps):
+        usual = plan.seat_radius * 2.5 if plan.seat_radius > 0 else 25.0
+        return usual, usual
+    kth = int(len(gaps) * _NEIGHBOUR_FLOOR)
+    return float(np.partition(gaps, kth)[kth]), float(gaps.min())

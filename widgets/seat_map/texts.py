@@ -1,0 +1,30 @@
+"""Words of the map. The host gives them in the person's language; English stands in otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+def _plain(count: int) -> str:
+    return str(count)
+
+
+def _nothing(_seat_no: int) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class SeatMapTexts:
+    """Every text of the map that is not part of the plan; functions take a seat number or a count."""
+
+    name: str = "Seat map"
+    hint: str = "Arrow keys move from seat to seat, space picks, plus and minus zoom, 0 shows the whole plan."
+    stale: str = ""
+    zoom_in: str = "Zoom in"
+    zoom_out: str = "Zoom out"
+    fit: str = "Show the whole plan"
+    overview: str = "Overview of the plan"
+    write_count: Callable[[int], str] = _plain
+    tooltip: Callable[[int], str] = _nothing
+    spoken: Callable[[int], str] = _nothing

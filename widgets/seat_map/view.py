@@ -1,0 +1,376 @@
+"""The map as a picture: values in, a drawn plan out; the hands and keys are added in `widget`.
+
+The picture of the seats lives in a `Renderer` and is drawn anew only when the view changes; changed seats are stamped
+into it at most once in 16 ms (`FLUSH_MS`), however many changes were posted. `paintEvent` blits it and adds the
+overlays. Positions are logical px of this widget; the map is never mirrored, whatever the layout direction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from time import monotonic
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from widgets.seat_map.accessible import announce
+from widgets.seat_map.camera import Camera
+from widgets.seat_map.damage import area_of, damaged_region
+from widgets.seat_map.overlays import OverlayPainter, Overlays, ring_box
+from widgets.seat_map.plan import Bytes, Indices, SeatMapPlan, empty_plan
+from widgets.seat_map.renderer import Level, Stats
+from widgets.seat_map.scene import Scene
+from widgets.seat_map.texts import SeatMapTexts
+from widgets.theme import Theme
+
+FLUSH_MS = 16
+SETTLE_MS = 250
+COUNT_MS = 250
+FRAME_MS = 33
+TOUCH_RADIUS_PX = 11.0
+READABLE_SEAT_PX = 18.0
+_EDGE_PX = 36.0
+
+
+class SeatMapView(QWidget):
+    """Shows one plan with live states."""
+
+    view_changed = Signal()
+    """Another plan, place or scale."""
+    seat_focused = Signal(int)
+    """The keyboard stands on another seat."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, texts: SeatMapTexts | None = None) -> None:
+        super().__init__(parent)
+        self.stats = Stats()
+        self._theme = theme
+        self._texts = texts or SeatMapTexts()
+        self._camera = Camera()
+        self._scene = Scene(empty_plan(), theme, self._texts.write_count, self.stats)
+        self._overlays = Overlays()
+        self._pending: list[tuple[npt.NDArray[np.int64], Bytes]] = []
+        self._needs_full = True
+        self._last_flush_s = 0.0
+        self._flush_timer = self._timer(FLUSH_MS, self._flush)
+        self._settle_timer = self._timer(SETTLE_MS, self._settle)
+        self._count_timer = self._timer(COUNT_MS, self._recount)
+        self._motion_timer = self._timer(FRAME_MS, self._move_overlays)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.set_texts(self._texts)
+
+    # ------------------------------------------------------------------ values in
+
+    def set_plan(self, plan: SeatMapPlan) -> None:
+        """Show another plan, whole. Changes posted for the old one and not yet drawn are dropped (S7)."""
+        self._pending.clear()
+        self._overlays = Overlays(
+            stale=self._overlays.stale,
+            stale_text=self._overlays.stale_text,
+            reduced_motion=self._overlays.reduced_motion,
+        )
+        self._scene = Scene(plan, self._theme, self._texts.write_count, self.stats)
+        self._camera.set_plan(self._scene.bounds, self._scene.seat_diameter)
+        self._change_view()
+
+    def set_states(self, states: Bytes) -> None:
+        """All state bytes by seat number; raises SeatOutOfPlanError when their number is not the plan's."""
+        self._pending.clear()
+        self._scene.states.set_all(np.asarray(states, np.uint8))
+        self._redraw_later()
+
+    def apply_changes(self, seats: npt.NDArray[np.integer], states: Bytes) -> None:
+        """Post changes in order; drawn at the next flush. Raises SeatOutOfPlanError at once for a foreign seat."""
+        numbers = np.array(seats, np.int64)
+        if len(numbers) and (int(numbers.min()) < 0 or int(numbers.max()) >= self._scene.plan.seat_count):
+            self._scene.states.slots_of(numbers)
+        self._pending.append((numbers, np.array(states, np.uint8)))
+        if not self._flush_timer.isActive():
+            since_ms = (monotonic() - self._last_flush_s) * 1000
+            self._flush_timer.start(max(0, FLUSH_MS - int(since_ms)))
+
+    def set_mine(self, seats: Iterable[int]) -> None:
+        """Exactly these seats are mine, picked or held; new ones pulse."""
+        mine = tuple(seats)
+        before = self._overlays.mine
+        changed = self._scene.states.set_mine(mine)
+        self._overlays.own(mine, monotonic())
+        for seat in {*before, *mine}:
+            self._overlays.lost.pop(seat, None)
+            self._update_ring(seat)
+        self._stamp(changed)
+        self._animate()
+
+    def set_sellable(self, sellable: npt.NDArray[np.bool_] | None) -> None:
+        """By seat number, which seats this person may sell; None: all. A free seat that is not stands faded."""
+        closed = None if sellable is None else ~np.asarray(sellable, np.bool_)
+        self._stamp(self._scene.states.set_closed(closed))
+
+    def dim_categories(self, categories: Iterable[int]) -> None:
+        """Put seats of these categories back (the legend's filter); none: all show as they are."""
+        self._stamp(self._scene.states.dim_categories(categories))
+
+    def show_lost(self, seats: Iterable[int]) -> None:
+        """Flash seats that were lost to another buyer."""
+        lost = tuple(seats)
+        self._scene.states.slots_of(lost)
+        self._overlays.lose(lost, monotonic())
+        for seat in lost:
+            self._update_ring(seat)
+        self._animate()
+
+    def set_stale(self, stale: bool, text: str | None = None) -> None:
+        """Hatch the map while it is not live; `text` stands in for the host's word of it."""
+        words = self._texts.stale if text is None else text
+        if (self._overlays.stale, self._overlays.stale_text) != (stale, words):
+            self._overlays.stale, self._overlays.stale_text = stale, words
+            self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours, the same view."""
+        self._theme = theme
+        self._scene.set_theme(theme)
+        self._redraw_later()
+
+    def set_texts(self, texts: SeatMapTexts) -> None:
+        """Words in the person's language."""
+        self._texts = texts
+        self._overlays.stale_text = texts.stale
+        self.setAccessibleName(texts.name)
+        self.setAccessibleDescription(texts.hint)
+        self._scene.set_count_writer(texts.write_count)
+        self._redraw_later()
+
+    def set_reduced_motion(self, reduced: bool) -> None:
+        """No pulses and no blinking."""
+        self._overlays.reduced_motion = reduced
+
+    def fit(self) -> None:
+        """The whole plan in view."""
+        self._camera.fit()
+        self._change_view()
+
+    def zoom(self, factor: float, about: QPointF | None = None) -> None:
+        """Zoom about a point, the middle by default."""
+        point = about or QPointF(self.width() / 2, self.height() / 2)
+        if self._camera.zoom_about(point.x(), point.y(), factor):
+            self._change_view()
+
+    def show_section(self, section: int) -> None:
+        """A section as large as it fits, its seats at least large enough to pick."""
+        bounds = self._scene.section_bounds(section)
+        self._camera.show(bounds)
+        least = READABLE_SEAT_PX / self._scene.seat_diameter
+        if self._camera.scale < least * 0.5:
+            self._camera.look_at((bounds.left + bounds.right) / 2, (bounds.top + bounds.bottom) / 2, least * 0.5)
+        self._change_view()
+
+    def ensure_visible(self, seat_no: int) -> None:
+        """Bring a seat into view, large enough to pick."""
+        self._scene.states.slot_of(seat_no)
+        x, y = self._scene.position(seat_no)
+        at_x, at_y = self._camera.to_px(x, y)
+        inside = _EDGE_PX <= at_x <= self.width() - _EDGE_PX and _EDGE_PX <= at_y <= self.height() - _EDGE_PX
+        small = self._seat_px() < READABLE_SEAT_PX * 0.6
+        if small or not inside:
+            self._camera.look_at(x, y, READABLE_SEAT_PX / self._scene.seat_diameter if small else None)
+            self._change_view()
+
+    # ------------------------------------------------------------------ questions
+
+    @property
+    def plan(self) -> SeatMapPlan:
+        return self._scene.plan
+
+    @property
+    def scene(self) -> Scene:
+        return self._scene
+
+    @property
+    def camera(self) -> Camera:
+        return self._camera
+
+    @property
+    def focused_seat(self) -> int:
+        return self._overlays.focus
+
+    @property
+    def level(self) -> Level:
+        return Level.of(self._seat_px())
+
+    def seat_rect(self, seat_no: int) -> QRect:
+        """Where a seat is now, whether in view or not; raises SeatOutOfPlanError."""
+        self._scene.states.slot_of(seat_no)
+        centre = self._centre(seat_no)
+        radius = max(1.0, self._seat_px() / 2)
+        return QRectF(centre.x() - radius, centre.y() - radius, 2 * radius, 2 * radius).toAlignedRect()
+
+    def seat_at(self, point: QPointF) -> int:
+        """Seat under a point within a finger's reach, -1 when there is none or seats are too small to pick."""
+        if self.level is Level.FAR:
+            return -1
+        return self._nearest(point, max(self._seat_px() / 2 + 1, TOUCH_RADIUS_PX))
+
+    def section_at(self, point: QPointF) -> int:
+        """Section under a point, -1 when there is none."""
+        seat = self._nearest(point, max(3 * self._scene.grid.pitch * self._camera.scale, TOUCH_RADIUS_PX))
+        return -1 if seat < 0 else int(self.plan.seat_section[seat])
+
+    def focus_seat(self, seat_no: int) -> None:
+        """Put the keyboard on a seat and speak it."""
+        before = self._overlays.focus
+        self._overlays.focus = seat_no
+        for seat in {before, seat_no}:
+            self._update_ring(seat)
+        if seat_no >= 0:
+            self.ensure_visible(seat_no)
+            announce(self, self._texts.spoken(seat_no))
+        if seat_no != before:
+            self.seat_focused.emit(seat_no)
+
+    # ------------------------------------------------------------------ drawing
+
+    def _timer(self, interval_ms: int, slot: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setTimerType(Qt.TimerType.PreciseTimer)
+        timer.setInterval(interval_ms)
+        timer.timeout.connect(slot)
+        return timer
+
+    def _flush(self) -> None:
+        self._last_flush_s = monotonic()
+        if not self._pending:
+            return
+        self.stats.flushes += 1
+        seats = np.concatenate([seats for seats, _ in self._pending])
+        states = np.concatenate([states for _, states in self._pending])
+        self._pending.clear()
+        self._stamp(self._scene.states.apply(seats, states))
+
+    def _stamp(self, slots: Indices) -> None:
+        """Draw changed seats, unless all will be drawn anyway."""
+        if not len(slots):
+            return
+        if self.level is Level.FAR and not self._count_timer.isActive():
+            self._count_timer.start()
+        if self._needs_full or not self.isVisible():
+            self._redraw_later()
+            return
+        stamps = self._scene.renderer.partial(slots)
+        if not len(stamps.left):
+            return
+        self.update(damaged_region(stamps, self.rect(), self.devicePixelRatioF()))
+        if self._scene.renderer.overlaps:
+            self._settle_timer.start()
+
+    def _settle(self) -> None:
+        """Once changes rest: draw all, for sprites of this size overlap and their order shows."""
+        self._redraw_later()
+
+    def _recount(self) -> None:
+        for box in self._scene.recount():
+            self.update(box)
+
+    def _change_view(self) -> None:
+        self._redraw_later()
+        self.view_changed.emit()
+
+    def _redraw_later(self) -> None:
+        self._needs_full = True
+        self.update()
+
+    def _redraw(self) -> None:
+        dpr = self.devicePixelRatioF()
+        self._settle_timer.stop()
+        self._scene.renderer.resize(math.ceil(self.width() * dpr), math.ceil(self.height() * dpr), dpr)
+        self._scene.redraw(self._camera, dpr)
+        self._needs_full = False
+
+    def _animate(self) -> None:
+        if self._overlays.moving(monotonic()) and not self._motion_timer.isActive():
+            self._motion_timer.start()
+
+    def _move_overlays(self) -> None:
+        now_s = monotonic()
+        for seat in self._overlays.moving_seats(now_s):
+            self._update_ring(seat)
+        self._animate()
+
+    def _update_ring(self, seat_no: int) -> None:
+        if 0 <= seat_no < self.plan.seat_count:
+            self.update(ring_box(self._centre(seat_no), self._seat_px()))
+
+    def _seat_px(self) -> float:
+        return self._scene.seat_diameter * self._camera.scale
+
+    def _centre(self, seat_no: int) -> QPointF:
+        return QPointF(*self._camera.to_px(*self._scene.position(seat_no)))
+
+    def _nearest(self, point: QPointF, reach_px: float) -> int:
+        x, y = self._camera.to_plan(point.x(), point.y())
+        return self._scene.grid.nearest(x, y, reach_px / self._camera.scale) if self.plan.seat_count else -1
+
+    def _paint_overlays(self, painter: QPainter) -> None:
+        overlays, now_s = self._overlays, monotonic()
+        brush = OverlayPainter(painter, self._scene.palette, self._seat_px(), now_s)
+        still = overlays.reduced_motion
+        for seat in overlays.mine:
+            brush.own_ring(self._centre(seat), overlays.appeared[seat], still=still)
+        for seat, since_s in overlays.lost.items():
+            brush.lost_ring(self._centre(seat), since_s, still=still)
+        if overlays.hover >= 0:
+            brush.hover_ring(self._centre(overlays.hover))
+        if overlays.focus >= 0:
+            brush.focus_ring(self._centre(overlays.focus), active=self.hasFocus())
+        if overlays.band is not None:
+            brush.band(overlays.band)
+        if overlays.stale:
+            brush.veil(QRectF(self.rect()), overlays.stale_text)
+        if self.hasFocus() and overlays.focus < 0:
+            brush.frame(QRectF(self.rect()))
+
+    # ------------------------------------------------------------------ Qt
+
+    def sizeHint(self) -> QSize:
+        return QSize(960, 640)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(240, 180)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        self.stats.paints += 1
+        if self._needs_full:
+            self._redraw()
+        dpr = self.devicePixelRatioF()
+        clip = event.rect()
+        self.stats.painted_px += area_of(event.region())
+        painter = QPainter(self)
+        self._scene.blit(painter, dpr)
+        self._scene.paint_labels(painter, clip, dpr)
+        self._paint_overlays(painter)
+        painter.end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._camera.resize(event.size().width(), event.size().height())
+        self._change_view()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.LayoutDirectionChange:
+            self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self._motion_timer.stop()
+        self._needs_full = True
+        super().hideEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.DevicePixelRatioChange:
+            self._redraw_later()
+        return super().event(event)
