@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+import booking
 from booking.demo.progress import say
 
 READY_TIMEOUT_S = 60.0
@@ -23,6 +24,7 @@ LONGEST_BACK_OFF_S = 30.0
 # A process that ran this long was well: its next death starts the back-off from the beginning.
 WELL_AFTER_S = 60.0
 _READY_POLL_S = 0.02
+_CODE = Path(booking.__file__).parents[1]
 _LARGEST_LOG_BYTES = 4 * 1024 * 1024
 
 
@@ -139,8 +141,11 @@ async def spawn(
 ) -> asyncio.subprocess.Process:
     """Start `python -m MODULE` with its output in a log file.
 
-    It gets a session of its own: a Ctrl-C at the terminal is for the demo, which then stops things in order.
+    `environment` is added to ours. It gets a session of its own: a Ctrl-C at the terminal is for the demo, which
+    then stops things in order.
     """
+    own = {**os.environ, **(environment or {})}
+    own["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_CODE), own.get("PYTHONPATH")]))
     with _open_log(log_file) as log:
         return await asyncio.create_subprocess_exec(
             sys.executable,
@@ -150,7 +155,7 @@ async def spawn(
             stdin=stdin,
             stdout=log,
             stderr=log,
-            env=environment,
+            env=own,
             start_new_session=True,
         )
 

@@ -51,8 +51,8 @@ async def take_tour(run: ConsoleRun, folders: DemoFolders, pictures: Path, plan:
     """
     words = _prepare_tour(folders, pictures, plan)
     log_file = folders.log("console")
-    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
-    with step("tour"):
+    environment = {"QT_QPA_PLATFORM": "offscreen"}
+    with step("tour", "ended"):
         process = await run.start(log_file, *words, environment=environment)
         try:
             async with asyncio.timeout(TOUR_TIMEOUT_S):

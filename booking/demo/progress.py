@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from collections.abc import Iterator
@@ -15,12 +16,14 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def step(what: str) -> Iterator[None]:
-    """Say what was done and how long it took; a step that fails says so and lets the error go on."""
+def step(what: str, done: str) -> Iterator[None]:
+    """Say that `what` is `done` and how long it took. A step that does not get there says so; its error goes on."""
     started = time.monotonic()
     try:
         yield
+    except asyncio.CancelledError:
+        raise  # another step failed, or we are told to stop: that is the news
     except BaseException:
         say(f"{what}: failed after {time.monotonic() - started:.1f} s")
         raise
-    say(f"{what} ({time.monotonic() - started:.1f} s)")
+    say(f"{what} {done} ({time.monotonic() - started:.1f} s)")

@@ -54,6 +54,11 @@ class DemoFolders:
         return self.home / "terminal.json"
 
     @property
+    def sandbox(self) -> Path:
+        """The payment sandbox's books."""
+        return self.home / "sandbox.json"
+
+    @property
     def stack(self) -> Path:
         return self.home / "stack.json"
 
@@ -85,7 +90,7 @@ class Stack:
         if terminal_delay_s is not None:
             terminal += ["--delay", f"{terminal_delay_s:g}"]
         self.cluster = Cluster(folders.database)
-        self.sandbox = Child("sandbox", ["booking", "sandbox"], home, ports=ports)
+        self.sandbox = Child("sandbox", ["booking", "sandbox", "--ledger", str(folders.sandbox)], home, ports=ports)
         self.terminal = Child("terminal", terminal, home, ports=[*ports, "--control-port"])
         self.api: Child | None = None
         self.workers: Child | None = None
@@ -184,14 +189,14 @@ class Stack:
         self._keepers.append(asyncio.create_task(self._keep_database_alive(), name="keep-database"))
 
     async def _start_database(self) -> None:
-        with step("database started"):
+        with step("database", "started"):
             await in_thread(self.cluster.start)
             dsn = await in_thread(lambda: self.cluster.create_database(DATABASE))
-        with step("schema up to date"):
+        with step("schema", "up to date"):
             await migrate(dsn)
         db = await Database.open(dsn, application="taquilla demo")
         try:
-            with step("sample venues and events loaded"):
+            with step("sample venues and events", "loaded"):
                 await load_samples(db)
             self.passwords = await renew_passwords(db)
         finally:
@@ -239,5 +244,5 @@ async def in_thread(call: Callable[[], T]) -> T:
 
 
 async def _start_child(child: Child, words: str) -> None:
-    with step(f"{words} started"):
+    with step(words, "started"):
         await child.start()
