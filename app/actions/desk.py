@@ -20,13 +20,13 @@ from uuid_utils.compat import uuid7
 from app.core.errors import NoPrinterError, NoTerminalError, SaleNotReadyError
 from app.core.sale import ENDED, Sale, SaleId
 from app.core.session import Permission, require
-from app.core.store import Connection, ConsoleStore
+from app.core.store import Connection, ConsoleStore, Notice, NoticeCode
 from app.devices.card_terminal import CardTerminal
 from app.devices.ticket_printer import TicketPrinter
-from app.journal.credentials import CredentialVault
+from app.journal.credentials import CredentialVault, KeptCredential
 from app.journal.terminal_record import Reversal, TerminalRecord, TerminalWord
 from backend_client.client import BookingClient
-from backend_client.wire import OperationId
+from backend_client.wire import OperationId, StaffSession
 
 
 class JournalPort(Protocol):
@@ -85,26 +85,68 @@ class Desk:
     now: Callable[[], datetime] = _utc_now
     new_key: Callable[[], str] = lambda: str(uuid7())
     running: set[str] = field(default_factory=set)
-    """Names of the actions that run now; the shell shows them as busy."""
+    """The step of the sale that runs now, if any: `hold`, `price-type`, `pay`, `print`, `release`, …"""
+    resolving: set[SaleId] = field(default_factory=set)
+    """Sales about which the API or the terminal is being asked now."""
+    terminal_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Whoever speaks to the card terminal holds it."""
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when there is a new UNKNOWN sale, so that `keep_resolving` need not wait out its pause."""
+    background: set[asyncio.Task[None]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.client.on_time = self.store.observe_time
         self.client.on_reached = self._hear_reached
+        self.client.on_session = self._hear_session
 
     def _hear_reached(self, reached: bool) -> None:
         self.store.put_connection(Connection.ONLINE if reached else Connection.AWAY)
 
+    def _hear_session(self, staff: StaffSession | None) -> None:
+        """A renewed session's refresh token is kept in the background; a session that the API ended is shown so."""
+        if staff is not None:
+            credential = KeptCredential(staff.name, staff.refresh_token)
+            task = asyncio.get_running_loop().create_task(self._keep_credential(credential), name="keep-credential")
+            self.background.add(task)
+            task.add_done_callback(self.background.discard)
+        elif self.store.session is not None:
+            self.store.put_session(None)
+            self.store.post(Notice(NoticeCode.SIGNED_OUT))
+
+    async def _keep_credential(self, credential: KeptCredential) -> None:
+        await self.vault.save(credential)
+
     @contextmanager
     def once(self, name: str) -> Iterator[bool]:
-        """False inside when an action of this name runs already: drop the second one."""
+        """One step of the sale at a time. False inside when this one runs already: drop the second tap (P1).
+
+        Raises:
+            SaleNotReadyError: another step runs.
+        """
         if name in self.running:
             yield False
             return
+        if self.running:
+            raise SaleNotReadyError(f"busy: {', '.join(self.running)}")
         self.running.add(name)
         try:
             yield True
         finally:
             self.running.discard(name)
+
+    @contextmanager
+    def asking(self, sale: Sale) -> Iterator[None]:
+        """The API or the terminal is being asked about this sale."""
+        self.resolving.add(sale.sale_id)
+        try:
+            yield
+        finally:
+            self.resolving.discard(sale.sale_id)
+
+    def refuse_while_resolving(self, sale: Sale) -> None:
+        """Raises SaleNotReadyError while something is being asked about this sale in the background."""
+        if sale.sale_id in self.resolving:
+            raise SaleNotReadyError("the sale is being cleared up")
 
     async def keep(self, sale: Sale) -> Sale:
         """Write the sale to the journal, then show it: at the counter, or among the parked ones if it stands there."""

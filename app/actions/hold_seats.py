@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from app.actions.desk import Desk
@@ -88,7 +89,7 @@ async def expire_due(desk: Desk) -> bool:
     sale = desk.store.sale
     if sale is None or sale.state not in PAYABLE or sale.deadline is None:
         return False
-    if desk.running & {"pay", "price-type", "release"} or not desk.store.clock.is_past(sale.deadline):
+    if desk.running or not desk.store.clock.is_past(sale.deadline):
         return False
     with desk.once("expire") as first:
         if not first:
@@ -98,9 +99,9 @@ async def expire_due(desk: Desk) -> bool:
 
 
 async def release_hold(desk: Desk) -> Sale:
-    """Give up the sale at the counter: its order is cancelled, its seats go back. ABANDONED in any case but a running payment.
+    """Give up the sale at the counter: its order is cancelled, its seats go back.
 
-    When the booking system cannot be reached the seats go back by themselves at the hold's end.
+    ABANDONED even when the booking system cannot be reached: the seats then go back by themselves at the hold's end.
 
     Raises:
         SaleNotReadyError: a payment runs or is unknown, or it is paid.
@@ -110,12 +111,10 @@ async def release_hold(desk: Desk) -> Sale:
         sale = desk.sale()
         if not first or sale.state is SaleState.ABANDONED:
             return sale
-        if sale.state not in (*PAYABLE, SaleState.HOLDING, SaleState.PICKING) or "pay" in desk.running:
+        if sale.state not in (*PAYABLE, SaleState.HOLDING, SaleState.PICKING):
             raise SaleNotReadyError("this sale cannot be given up now")
-        try:
+        with suppress(NothingDoneError, AnswerUnknownError, HoldGoneError):  # the hold ends by itself
             await _give_back(desk, sale)
-        except (NothingDoneError, AnswerUnknownError, HoldGoneError):
-            pass  # the hold ends by itself
         abandoned = sale.after(SaleStep.ABANDONED)
         if sale.state is SaleState.PICKING:
             desk.store.put_sale(abandoned)

@@ -23,10 +23,7 @@ def toggle_seat(desk: Desk, seat_no: int) -> Sale:
         TooManySeatsError: a hold takes no more.
     """
     sale = _picking_sale(desk)
-    if seat_no in sale.seats:
-        sale = sale.without_seats(frozenset({seat_no}))
-    else:
-        sale = _pick(desk, sale, seat_no)
+    sale = sale.without_seats(frozenset({seat_no})) if seat_no in sale.seats else _pick(desk, sale, seat_no)
     desk.store.put_sale(replace(sale, lost_seats=()))
     return sale
 
@@ -76,7 +73,7 @@ async def set_price_type(desk: Desk, seat_no: int, price_type_id: int) -> Sale:
 
 
 async def _withdraw_order(desk: Desk, sale: Sale) -> Sale:
-    """Take back the order of a held sale, known or (after a lost answer) not, so that other lines can be checked out."""
+    """Take back the order of a held sale, known or (after a lost answer) not: other lines will be checked out."""
     if sale.state is SaleState.DECLINED:
         sale = sale.after(SaleStep.DECLINE_SEEN)
     if sale.hold is None or not (sale.checkout_key or sale.order):

@@ -39,14 +39,9 @@ async def restore_session(desk: Desk) -> Session | None:
 
 async def sign_out(desk: Desk) -> None:
     """End the session here and, if it can be reached, at the API; forget what was kept."""
+    desk.store.put_session(None)
     await desk.client.sign_out()
     await desk.vault.forget()
-    desk.store.put_session(None)
-
-
-async def keep_renewed_session(desk: Desk, staff: StaffSession) -> None:
-    """A refresh gave a new refresh token: it takes the place of the one that is kept and is used up."""
-    await desk.vault.save(KeptCredential(staff.name, staff.refresh_token))
 
 
 async def _begin(desk: Desk, staff: StaffSession) -> Session:

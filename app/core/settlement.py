@@ -1,4 +1,4 @@
-"""What the API's word about an order and an operation makes of a sale (R22, R24, R25). Pure; nothing is guessed here."""
+"""What the API's word about an order and an operation makes of a sale (R22, R24, R25). Pure, and never a guess."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from backend_client.wire import OperationStatus, Order, OrderStatus, PaymentOper
 
 PAID_STATES = frozenset({OrderStatus.CONFIRMED, OrderStatus.PARTLY_REFUNDED, OrderStatus.REFUNDED})
 GONE_STATES = frozenset({OrderStatus.EXPIRED, OrderStatus.CANCELLED})
+NOT_ATTEMPTED = "not-attempted"
+"""Decline code of an operation that was opened and never came to the terminal."""
 LIVE_STATES = frozenset(
     {OperationStatus.CREATED, OperationStatus.SENT, OperationStatus.ACTION_REQUIRED, OperationStatus.UNKNOWN}
 )
@@ -29,14 +31,16 @@ def settled(sale: Sale, order: Order, operation: PaymentOperation | None, now: d
     if order.status in PAID_STATES:
         return sale.after(SaleStep.PAYMENT_CONFIRMED)
     succeeded = operation is not None and operation.status is OperationStatus.SUCCEEDED
+    if order.status in GONE_STATES and operation is not None and operation.status in LIVE_STATES:
+        return unclear(sale, UnknownReason.RECONCILING, now)
     if order.status in GONE_STATES:
         return expired(sale, EndReason.CHARGE_TO_RETURN if succeeded else EndReason.HOLD_ENDED)
-    if order.status is OrderStatus.RECONCILING or succeeded:
+    if succeeded:
         return unclear(sale, UnknownReason.RECONCILING, now)
     if operation is None:
         return withdrawn(sale)
     if operation.status is OperationStatus.DECLINED:
-        return declined(sale, operation.decline_code)
+        return withdrawn(sale) if operation.decline_code == NOT_ATTEMPTED else declined(sale, operation.decline_code)
     return unclear(sale, UnknownReason.TERMINAL_SILENT, now)
 
 

@@ -59,6 +59,7 @@ class NoticeCode(StrEnum):
     PAYMENT_WITHDRAWN = "payment-withdrawn"
     CARD_REVERSED = "card-reversed"
     CHARGE_TO_RETURN = "charge-to-return"
+    TERMINAL_DIFFERS = "terminal-differs"
     PRINT_UNKNOWN = "print-unknown"
     PRINT_FAILED = "print-failed"
     SALE_RESUMED = "sale-resumed"

@@ -1,0 +1,87 @@
+"""What the card terminal's last transaction proves about a payment whose result was not heard (R31, T1, T4, T6).
+
+Only two findings are proofs: the transaction can be nothing but ours and is booked; or the terminal is ready and says,
+twice, that it booked nothing since (or took ours back). Everything else is left to a person with evidence.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from app.actions.desk import Desk
+from app.devices.card_terminal import CardTerminal, Readiness, TerminalOutcome, TerminalResult
+from app.devices.recovery import TerminalAttempt, matches_attempt
+from app.journal.terminal_record import TerminalRecord, TerminalWord
+from backend_client.wire import EvidenceItem, ResultOutcome, ResultReport
+
+NOT_BOOKED = "not-booked-at-terminal"
+_EVIDENCE_KEPT = 200
+_OUTCOMES = {
+    TerminalOutcome.APPROVED: ResultOutcome.SUCCEEDED,
+    TerminalOutcome.DECLINED: ResultOutcome.DECLINED,
+    TerminalOutcome.UNKNOWN: ResultOutcome.UNKNOWN,
+}
+
+
+class Finding(StrEnum):
+    BOOKED = "booked"
+    NOT_BOOKED = "not-booked"
+    UNPROVEN = "unproven"
+
+
+def word_of(result: TerminalResult, *, final: bool = True) -> TerminalWord:
+    """A terminal's result as it is journaled and reported."""
+    evidence = tuple(
+        EvidenceItem(at=step.at, direction=step.direction[:20], body=step.body[:4000])
+        for step in result.evidence[-_EVIDENCE_KEPT:]
+    )
+    report = ResultReport(
+        outcome=_OUTCOMES[result.outcome],
+        amount_minor=result.amount_minor,
+        provider_ref="" if result.receipt_no is None else f"{result.terminal_id}/{result.receipt_no}/{result.trace}",
+        decline_code=result.decline_code[:100],
+        card_brand=result.card_brand[:60],
+        evidence=evidence,
+    )
+    return TerminalWord(report, result.trace, result.receipt_no, final)
+
+
+def find_in(last: TerminalResult | None, record: TerminalRecord) -> Finding:
+    """What `last`, the terminal's last transaction, says about the attempt of `record`."""
+    if last is None or last.trace is None:
+        return Finding.UNPROVEN
+    if record.last_trace is not None and last.trace == record.last_trace:
+        return Finding.NOT_BOOKED
+    heard_trace = None if record.word is None else record.word.trace
+    if last.original_trace is not None:
+        return Finding.NOT_BOOKED if last.original_trace == heard_trace else Finding.UNPROVEN
+    if last.reversed_at_terminal and last.trace == heard_trace:
+        return Finding.NOT_BOOKED
+    attempt = TerminalAttempt(record.amount_minor, record.currency, record.started_at, record.last_trace)
+    return Finding.BOOKED if matches_attempt(last, attempt) else Finding.UNPROVEN
+
+
+async def ask_about(desk: Desk, terminal: CardTerminal, record: TerminalRecord) -> TerminalWord | None:
+    """The terminal's final word about an attempt; None when it proves nothing.
+
+    A later payment has taken the place of "the last transaction": then it is not asked.
+
+    Raises:
+        TerminalError: it cannot be asked now.
+    """
+    newest = await desk.journal.newest_attempt()
+    if newest is None or newest.operation_id != record.operation_id:
+        return None
+    last = await terminal.last_transaction()
+    finding = find_in(last, record)
+    if finding is Finding.BOOKED and last is not None:
+        return word_of(last)
+    if finding is Finding.UNPROVEN or (await terminal.status()).readiness is not Readiness.READY:
+        return None
+    await desk.sleep(desk.patience.settle_s)
+    again = await terminal.last_transaction()
+    if find_in(again, record) is Finding.BOOKED and again is not None:
+        return word_of(again)
+    if find_in(again, record) is not Finding.NOT_BOOKED:
+        return None
+    return TerminalWord(ResultReport(outcome=ResultOutcome.DECLINED, amount_minor=0, decline_code=NOT_BOOKED))

@@ -1,0 +1,77 @@
+"""Keeping the map of the open event live (R13–R15, S5, S7)."""
+
+from __future__ import annotations
+
+import logging
+
+from app.actions.desk import Desk
+from app.actions.show_event import open_event
+from app.core.errors import SaleNotReadyError
+from backend_client.errors import BookingClientError
+from backend_client.feed import Dial, Rhythm, SeatFeed, dial_websocket
+from backend_client.feed_protocol import DeltaTaken, FeedEvent, FeedState, SnapshotTaken, StateChanged
+from backend_client.steady_time import steady_seconds
+from backend_client.wire import EventId
+
+_log = logging.getLogger(__name__)
+
+
+async def follow_seats(desk: Desk, *, dial: Dial = dial_websocket) -> None:
+    """Run while an event is shown; cancel it, and start it anew, when another is opened.
+
+    Raises:
+        SaleNotReadyError: no event is open.
+    """
+    if desk.store.event is None:
+        raise SaleNotReadyError("no event is open")
+    event_id = desk.store.event.event_id
+    rhythm = Rhythm(
+        reconnect_window_s=desk.patience.reconnect_window_s,
+        snapshot_retry_s=desk.patience.snapshot_retry_s,
+        fallback_s=desk.patience.fallback_s,
+    )
+    try:
+        while True:
+            feed = SeatFeed(desk.client, event_id, rhythm=rhythm, dial=dial)
+            async for event in feed:
+                if desk.store.event is None or desk.store.event.event_id != event_id:
+                    return
+                if not _take(desk, event):
+                    break
+            await _reload(desk, event_id)
+    finally:
+        desk.store.put_feed_state(FeedState.CLOSED)
+
+
+def _take(desk: Desk, event: FeedEvent) -> bool:
+    """Put an event into the store; False when the seats do not fit the plan that is shown."""
+    store = desk.store
+    store.hear_feed(steady_seconds())
+    try:
+        match event:
+            case StateChanged(state):
+                store.put_feed_state(state)
+            case SnapshotTaken(snapshot):
+                if store.plan is not None and snapshot.plan_version != store.plan.version:
+                    return False
+                store.load_seats(snapshot)
+            case DeltaTaken(delta):
+                store.apply_seats(delta)
+            case _:
+                pass
+    except ValueError as error:
+        _log.warning("the seats do not fit the plan: %s", error)
+        return False
+    return True
+
+
+async def _reload(desk: Desk, event_id: EventId) -> None:
+    """The plan has changed under us: read the event again, as often as it takes."""
+    while True:
+        try:
+            await open_event(desk, event_id)
+        except BookingClientError as error:
+            _log.info("the event cannot be read yet: %s", error.code)
+            await desk.sleep(desk.patience.fallback_s)
+        else:
+            return

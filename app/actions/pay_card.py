@@ -1,0 +1,180 @@
+"""Card payment at the terminal: never a second charge for one operation (R30, R31, T1–T9; DESIGN §3).
+
+The order of things: the operation is open at the API → the attempt is in the journal → the terminal is asked → what it
+says is in the journal → the API has it (for 3 s at most while the terminal waits) → goods issued, or reverse.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, replace
+
+from app.actions.ask_terminal import ask_about, word_of
+from app.actions.desk import Desk
+from app.actions.pay_sale import begin_payment, check_out, leave_paying, never_stuck, open_operation, report_key
+from app.actions.settle_card import apply_answer, settle_card, warn_of_difference
+from app.core.errors import JournalError, TerminalUnsettledError
+from app.core.sale import Sale, SaleState, SaleStep
+from app.devices.card_terminal import CardTerminal, Progress, TerminalError, TerminalOutcome, TerminalResult, Verdict
+from app.journal.terminal_record import Reversal, TerminalRecord
+from backend_client.errors import BookingClientError
+from backend_client.wire import Advice, OperationId, OperationKind, OperationStatus, ResultAnswer
+
+_log = logging.getLogger(__name__)
+
+
+async def pay_card(desk: Desk) -> Sale:
+    """Charge the sale at the counter to a card. A second tap while one runs is dropped (P1).
+
+    PAID; DECLINED (`decline_code`), the seats stay held; UNKNOWN: nobody may charge again, `resolve_unknown` asks; or
+    EXPIRED (`end_reason` says whether the card was charged and reversed).
+
+    Raises:
+        NoTerminalError, SaleNotReadyError, NotAllowedError: not now.
+        TerminalUnsettledError: an earlier card payment is open, and the terminal cannot be asked about it.
+        TerminalError: the terminal cannot be used; nothing was charged, the sale is HELD.
+        ServiceUnavailableError, BookingRefusedError, AnswerUnknownError: not begun; the sale is HELD (or EXPIRED).
+    """
+    with desk.once("pay") as first:
+        sale = desk.sale()
+        if not first:
+            return sale
+        desk.require_seller()
+        terminal = desk.need_terminal()
+        async with desk.terminal_turn:
+            await _settle_earlier(desk, terminal)
+            last_trace = await _last_trace(desk, terminal)
+            sale = await begin_payment(desk, OperationKind.SALE, terminal.provider)
+            with never_stuck(desk, sale.sale_id):
+                return await _charge(desk, terminal, sale, last_trace)
+
+
+async def abort_card(desk: Desk) -> None:
+    """Wish that the running card payment ends. `pay_card` still returns the truth: an approval may cross it (T9)."""
+    if desk.terminal is not None and "pay" in desk.running:
+        await desk.terminal.abort()
+
+
+async def _settle_earlier(desk: Desk, terminal: CardTerminal) -> None:
+    """A new payment would take the place of the terminal's last transaction: ask about an open one first."""
+    newest = await desk.journal.newest_attempt()
+    if newest is None or newest.acknowledged or (newest.word is not None and newest.word.final):
+        return
+    try:
+        word = await ask_about(desk, terminal, newest)
+    except TerminalError as error:
+        raise TerminalUnsettledError("the terminal must be asked about an earlier payment first") from error
+    if word is not None:
+        await desk.journal.record_terminal_result(newest.operation_id, word)
+    desk.wake.set()
+
+
+async def _last_trace(desk: Desk, terminal: CardTerminal) -> int | None:
+    """The newest trace known before a payment; a terminal that is new to this counter is asked once."""
+    known = await desk.journal.last_trace()
+    if known is not None:
+        return known
+    last = await terminal.last_transaction()
+    return None if last is None else last.trace
+
+
+async def _charge(desk: Desk, terminal: CardTerminal, sale: Sale, last_trace: int | None) -> Sale:
+    sale = await check_out(desk, sale)
+    try:
+        opened = await open_operation(desk, sale)
+    except BookingClientError as error:
+        await leave_paying(desk, sale, error)
+        raise
+    operation = opened.operation
+    sale = await desk.keep(_with_operation(sale, operation.operation_id))
+    asked_before = await desk.journal.terminal_attempt(operation.operation_id)
+    if operation.status is not OperationStatus.SENT or asked_before is not None:
+        return await settle_card(desk, sale, terminal)
+    record = TerminalRecord(
+        operation_id=operation.operation_id,
+        sale_id=sale.sale_id,
+        amount_minor=operation.amount_minor,
+        currency=operation.currency,
+        started_at=desk.now(),
+        last_trace=last_trace,
+    )
+    await desk.journal.begin_terminal_attempt(record)
+    return await _Conversation(desk, terminal, record).hold(sale)
+
+
+def _with_operation(sale: Sale, operation_id: OperationId) -> Sale:
+    if sale.payment is None:
+        return sale
+    return replace(sale, payment=replace(sale.payment, operation_id=operation_id))
+
+
+@dataclass(slots=True)
+class _Conversation:
+    """One payment at the terminal, from the request to its last word."""
+
+    desk: Desk
+    terminal: CardTerminal
+    record: TerminalRecord
+    answer: ResultAnswer | None = None
+    """What the API said while the terminal waited for the verdict."""
+
+    async def hold(self, sale: Sale) -> Sale:
+        """Ask the terminal, journal and report what it says; the sale that comes of it."""
+        desk, operation_id = self.desk, self.record.operation_id
+        trouble: TerminalError | None = None
+        try:
+            result = await self.terminal.pay(
+                self.record.amount_minor, self.record.currency, on_progress=self._on_progress, on_result=self._on_result
+            )
+            word = word_of(result)
+        except TerminalError as error:
+            trouble = error
+            result = TerminalResult(TerminalOutcome.DECLINED, 0, self.record.currency, decline_code=error.code)
+            word = word_of(result)
+        except Exception:  # noqa: BLE001  # a driver's fault: money may have moved
+            _log.exception("the card terminal's driver failed during a payment")
+            result = TerminalResult(TerminalOutcome.UNKNOWN, 0, self.record.currency)
+            word = word_of(result)
+        finally:
+            desk.store.put_terminal_progress("")
+        if self.answer is not None:
+            return await self._close_answered(sale, self.answer, result)
+        await desk.journal.record_terminal_result(operation_id, word)
+        sale = await settle_card(desk, sale, self.terminal, ask=False)
+        if trouble is not None:
+            if sale.state is SaleState.DECLINED:
+                await desk.keep(replace(sale.after(SaleStep.DECLINE_SEEN), decline_code=""))
+            raise trouble
+        return sale
+
+    def _on_progress(self, progress: Progress) -> None:
+        self.desk.store.put_terminal_progress(progress.value)
+
+    async def _on_result(self, result: TerminalResult) -> Verdict:
+        """The terminal has approved and waits for our verdict: journal, report for 3 s at most, decide."""
+        desk, operation_id = self.desk, self.record.operation_id
+        word = word_of(result, final=False)
+        try:
+            await desk.journal.record_terminal_result(operation_id, word)
+        except JournalError:
+            _log.exception("an approval could not be journaled; it is reported all the same")
+        limit_s = desk.patience.report_s
+        try:
+            async with asyncio.timeout(limit_s):
+                key = report_key(operation_id, word.report)
+                self.answer = await desk.client.report_result(operation_id, word.report, key=key, within_s=limit_s)
+        except (TimeoutError, BookingClientError) as error:
+            _log.warning("no word of the booking system on an approval: %s", type(error).__name__)
+            return Verdict.ACCEPT
+        return Verdict.REVERSE if self.answer.advice is Advice.REVERSE else Verdict.ACCEPT
+
+    async def _close_answered(self, sale: Sale, answer: ResultAnswer, result: TerminalResult) -> Sale:
+        """The API had spoken while the terminal waited; the terminal's last word says whether the verdict arrived."""
+        desk, operation_id = self.desk, self.record.operation_id
+        reverse = answer.advice is Advice.REVERSE
+        if reverse and result.outcome is TerminalOutcome.DECLINED:
+            await desk.journal.mark_reversal(operation_id, Reversal.DONE)
+        elif not reverse and result.outcome is not TerminalOutcome.APPROVED:
+            warn_of_difference(desk, sale)
+        return await apply_answer(desk, sale, answer, self.terminal)

@@ -1,0 +1,66 @@
+"""Taking cash: the operation and the confirmation are one call at the API, so its answer is the whole truth."""
+
+from __future__ import annotations
+
+from app.actions.desk import Desk
+from app.actions.pay_sale import (
+    apply_order,
+    begin_payment,
+    check_out,
+    leave_paying,
+    look_again,
+    never_stuck,
+    open_operation,
+    stay_unknown,
+)
+from app.core.prices import change_minor
+from app.core.sale import Sale, UnknownReason
+from backend_client.errors import AnswerUnknownError, BookingRefusedError, NothingDoneError
+from backend_client.wire import OperationKind
+
+PROVIDER = "cash"
+
+
+async def pay_cash(desk: Desk, tendered_minor: int) -> Sale:
+    """Take `tendered_minor` in cash: PAID (`sale.payment.change_minor` goes back), or UNKNOWN after a lost answer.
+
+    Raises:
+        TenderedTooLittleError: less than the total; nothing changes.
+        SaleNotReadyError, NotAllowedError: not now, or not this person.
+        ServiceUnavailableError, BookingRefusedError, AnswerUnknownError: not begun; the sale is HELD (or EXPIRED).
+    """
+    with desk.once("pay") as first:
+        sale = desk.sale()
+        if not first:
+            return sale
+        desk.require_seller()
+        change_minor(sale.total_minor, tendered_minor)
+        sale = await begin_payment(desk, OperationKind.CASH, PROVIDER, tendered_minor)
+        with never_stuck(desk, sale.sale_id):
+            return await _hand_over(desk, await check_out(desk, sale))
+
+
+async def _hand_over(desk: Desk, sale: Sale) -> Sale:
+    try:
+        answer = await open_operation(desk, sale)
+    except AnswerUnknownError:
+        return await stay_unknown(desk, sale, UnknownReason.BOOKING_SILENT)
+    except (NothingDoneError, BookingRefusedError) as error:
+        await leave_paying(desk, sale, error)
+        raise
+    return await apply_order(desk, sale, answer.order, answer.operation)
+
+
+async def settle_cash(desk: Desk, sale: Sale) -> Sale:
+    """Ask again about cash whose answer was lost: the same call with the same key takes it once, or tells that it did.
+
+    Raises:
+        BookingClientError: still no word; the sale stays UNKNOWN.
+    """
+    if sale.order is None:
+        return await look_again(desk, sale)
+    try:
+        answer = await open_operation(desk, sale)
+    except BookingRefusedError:
+        return await look_again(desk, sale)
+    return await apply_order(desk, sale, answer.order, answer.operation)

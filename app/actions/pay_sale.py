@@ -1,0 +1,227 @@
+"""What paying by card and by cash have in common: checkout, opening the operation, and reading refusals (R22–R25)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from uuid import uuid5
+
+import msgspec
+
+from app.actions.desk import Desk
+from app.actions.show_event import reprice
+from app.core.errors import SaleNotReadyError
+from app.core.sale import EndReason, PaymentAttempt, Sale, SaleId, SaleState, SaleStep, UnknownReason
+from app.core.settlement import LIVE_STATES, NOT_ATTEMPTED, expired, operation_of, settled, unclear, withdrawn
+from app.core.store import Notice, NoticeCode
+from backend_client.errors import (
+    AnswerUnknownError,
+    BookingClientError,
+    BookingRefusedError,
+    HoldGoneError,
+    NothingDoneError,
+)
+from backend_client.wire import (
+    CheckoutLine,
+    ErrorCode,
+    HoldStatus,
+    OperationId,
+    OperationKind,
+    Order,
+    PaymentAnswer,
+    PaymentOperation,
+    PaymentRequest,
+    ResultOutcome,
+    ResultReport,
+)
+
+
+async def begin_payment(desk: Desk, kind: OperationKind, provider: str, tendered_minor: int | None = None) -> Sale:
+    """Form the payment of the sale at the counter and write it down: PAYING.
+
+    A try of the same kind whose opening was not answered keeps its key.
+
+    Raises:
+        SaleNotReadyError: the sale is not held, or its time is over.
+    """
+    sale = desk.sale()
+    if sale.state is SaleState.DECLINED:
+        sale = sale.after(SaleStep.DECLINE_SEEN)
+    if sale.state is not SaleState.HELD or sale.hold is None:
+        raise SaleNotReadyError("nothing is held")
+    tried = sale.payment
+    same = tried is not None and (tried.kind, tried.amount_minor, tried.tendered_minor) == (
+        kind, sale.total_minor, tendered_minor,
+    )  # fmt: skip
+    if not same:
+        attempt = PaymentAttempt(desk.new_key(), kind, provider, sale.total_minor, desk.now(), tendered_minor)
+        sale = replace(sale, payment=attempt)
+    if not sale.checkout_key:
+        sale = replace(sale, checkout_key=desk.new_key())
+    return await desk.keep(sale.after(SaleStep.PAYMENT_BEGUN))
+
+
+@contextmanager
+def never_stuck(desk: Desk, sale_id: SaleId) -> Iterator[None]:
+    """Whatever goes wrong inside, no sale stays PAYING with nobody at work on it: it is UNKNOWN and asked about."""
+    try:
+        yield
+    finally:
+        sale = desk.find(sale_id)
+        if sale is not None and sale.state is SaleState.PAYING:
+            desk.show(unclear(sale, UnknownReason.BOOKING_SILENT, desk.now()))
+            desk.wake.set()
+
+
+async def check_out(desk: Desk, sale: Sale) -> Sale:
+    """The PAYING sale with its order. Whatever ends otherwise leaves PAYING, as `leave_paying` says, and is raised."""
+    if sale.order is not None:
+        return sale
+    if sale.hold is None:
+        raise SaleNotReadyError("nothing is held")
+    lines = [CheckoutLine(seat_no=pick.seat_no, price_type_id=pick.price_type_id) for pick in sale.picks]
+    try:
+        order = await desk.client.check_out(sale.hold.hold_id, lines, sale.total_minor, key=sale.checkout_key)
+    except BookingClientError as error:
+        await leave_paying(desk, sale, error)
+        raise
+    return await desk.keep(replace(sale, order=order))
+
+
+async def open_operation(desk: Desk, sale: Sale) -> PaymentAnswer:
+    """Open the payment operation of a PAYING sale with an order; the same key is the same operation for ever.
+
+    An operation of ours that was opened for nothing (its answer was lost) stands in the way once: it is declined first.
+    """
+    try:
+        return await _open(desk, sale)
+    except BookingRefusedError as error:
+        if error.problem.code is not ErrorCode.PAYMENT_RUNNING or not await decline_stray(desk, sale):
+            raise
+    return await _open(desk, sale)
+
+
+async def _open(desk: Desk, sale: Sale) -> PaymentAnswer:
+    attempt, order = sale.payment, sale.order
+    if attempt is None or order is None:
+        raise SaleNotReadyError("no payment is formed")
+    request = PaymentRequest(
+        kind=attempt.kind,
+        provider=attempt.provider,
+        amount_minor=attempt.amount_minor,
+        tendered_minor=attempt.tendered_minor,
+    )
+    return await desk.client.pay(order.order_id, request, key=attempt.key)
+
+
+async def decline_stray(desk: Desk, sale: Sale) -> bool:
+    """Report as declined what the API has as running for this order, and the terminal was never asked; True if any."""
+    if sale.order is None:
+        return False
+    order = await desk.client.order(sale.order.order_id)
+    found = False
+    for operation in order.operations:
+        if operation.kind is OperationKind.SALE and await _never_asked(desk, operation):
+            report = ResultReport(outcome=ResultOutcome.DECLINED, amount_minor=0, decline_code=NOT_ATTEMPTED)
+            await desk.client.report_result(
+                operation.operation_id, report, key=report_key(operation.operation_id, report)
+            )
+            found = True
+    return found
+
+
+async def _never_asked(desk: Desk, operation: PaymentOperation) -> bool:
+    ours = operation.device_id == desk.client.device_id and operation.status in LIVE_STATES
+    return ours and await desk.journal.terminal_attempt(operation.operation_id) is None
+
+
+def report_key(operation_id: OperationId, report: ResultReport) -> str:
+    """The key of a report follows from what it says: the same word again is the same call, another word another."""
+    return str(uuid5(operation_id, msgspec.json.encode(report).decode()))
+
+
+async def leave_paying(desk: Desk, sale: Sale, error: BookingClientError) -> Sale:
+    """Where a PAYING sale goes when checkout or opening failed before any money could move."""
+    if isinstance(error, AnswerUnknownError | NothingDoneError):
+        return await desk.keep(sale.after(SaleStep.PAYMENT_WITHDRAWN))  # both keys stay, for the next try
+    if not isinstance(error, BookingRefusedError):
+        return await desk.keep(withdrawn(sale))
+    if isinstance(error, HoldGoneError) or error.problem.code is ErrorCode.ORDER_NOT_PAYABLE:
+        try:
+            return await look_again(desk, sale)
+        except BookingClientError:
+            return await desk.keep(withdrawn(sale))  # nothing was charged; the next try learns the rest
+    back = replace(withdrawn(sale), checkout_key=sale.checkout_key if sale.order is not None else "")
+    if error.problem.code is ErrorCode.PRICE_CHANGED:
+        with suppress(BookingClientError):  # the prices are read again before the next try
+            back = await reprice(desk, back)
+    return await desk.keep(back)
+
+
+async def look_again(desk: Desk, sale: Sale) -> Sale:
+    """What the API says about a PAYING or UNKNOWN sale whose terminal, if any, was never asked; kept and shown.
+
+    Raises:
+        BookingClientError: it does not say.
+    """
+    sale = await find_order(desk, sale)
+    if sale.order is None:
+        hold = sale.hold if sale.hold is None else await desk.client.hold(sale.hold.hold_id)
+        if hold is not None and hold.status is HoldStatus.HELD:
+            return await desk.keep(replace(withdrawn(sale), hold=hold, checkout_key=""))
+        return await conclude(desk, replace(expired(sale, EndReason.HOLD_ENDED), hold=hold))
+    return await apply_order(desk, sale, sale.order)
+
+
+async def find_order(desk: Desk, sale: Sale) -> Sale:
+    """The sale with its order as the API has it now, if it has one."""
+    if sale.order is not None:
+        return replace(sale, order=await desk.client.order(sale.order.order_id))
+    if sale.hold is None:
+        return sale
+    hold = await desk.client.hold(sale.hold.hold_id)
+    if hold.order_id is None:
+        return replace(sale, hold=hold)
+    return replace(sale, hold=hold, order=await desk.client.order(hold.order_id))
+
+
+async def apply_order(desk: Desk, sale: Sale, order: Order, operation: PaymentOperation | None = None) -> Sale:
+    """Take the API's word about the order, keep what it makes of the sale, and say so."""
+    return await conclude(desk, settled(sale, order, operation or operation_of(sale, order), desk.now()))
+
+
+async def conclude(desk: Desk, sale: Sale) -> Sale:
+    """Keep the sale, and post what the person at the counter must hear about its new state."""
+    parked = any(kept.sale_id == sale.sale_id for kept in desk.store.parked)
+    sale = await desk.keep(sale)
+    notice = _NOTICES.get(sale.state)
+    if sale.state is SaleState.EXPIRED and sale.end_reason is EndReason.CARD_REVERSED:
+        notice = NoticeCode.CARD_REVERSED
+    elif sale.state is SaleState.EXPIRED and sale.end_reason is EndReason.CHARGE_TO_RETURN:
+        notice = NoticeCode.CHARGE_TO_RETURN
+    elif parked and sale.state is SaleState.PAID:
+        notice = NoticeCode.PARKED_SALE_PAID
+    elif parked and sale.state is SaleState.HELD:
+        notice = NoticeCode.PARKED_SALE_FREE
+    if notice is not None:
+        desk.store.post(Notice(notice, (), sale.total_minor, sale.currency, sale.decline_code, sale.sale_id))
+    return sale
+
+
+_NOTICES = {
+    SaleState.DECLINED: NoticeCode.PAYMENT_DECLINED,
+    SaleState.EXPIRED: NoticeCode.HOLD_EXPIRED,
+}
+
+
+async def stay_unknown(desk: Desk, sale: Sale, reason: UnknownReason) -> Sale:
+    """UNKNOWN for this reason; said once, when it becomes so."""
+    new = sale.state is not SaleState.UNKNOWN
+    if new or sale.unknown_reason is not reason:
+        sale = await desk.keep(unclear(sale, reason, desk.now()))
+    if new:
+        notice = NoticeCode.PAYMENT_UNKNOWN
+        desk.store.post(Notice(notice, (), sale.total_minor, sale.currency, reason.value, sale.sale_id))
+        desk.wake.set()
+    return sale

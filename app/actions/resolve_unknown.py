@@ -1,0 +1,88 @@
+"""Asking about sales whose payment is unknown, until somebody knows (R24, R31, T3). Nothing here charges."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from app.actions.desk import Desk
+from app.actions.pay_cash import settle_cash
+from app.actions.print_tickets import report_print, unreported_prints
+from app.actions.settle_card import settle_card
+from app.core.errors import JournalError, SaleNotReadyError
+from app.core.sale import Sale, SaleId, SaleState
+from backend_client.errors import BookingClientError
+from backend_client.wire import OperationKind
+
+_log = logging.getLogger(__name__)
+
+
+async def resolve_unknown(desk: Desk, sale_id: SaleId | None = None) -> Sale:
+    """Ask once about an UNKNOWN sale (the one at the counter by default): the terminal's last transaction, and the API.
+
+    PAID, HELD (nothing was charged), EXPIRED, or still UNKNOWN with `unknown_reason`.
+
+    Raises:
+        SaleNotReadyError: there is no such sale.
+        BookingClientError: the API did not answer; the sale stays UNKNOWN.
+    """
+    sale = desk.sale() if sale_id is None else desk.find(sale_id)
+    if sale is None:
+        raise SaleNotReadyError("no such sale")
+    if sale.state is not SaleState.UNKNOWN or sale.sale_id in desk.resolving:
+        return sale
+    with desk.asking(sale):
+        return await settle(desk, sale)
+
+
+async def settle(desk: Desk, sale: Sale) -> Sale:
+    """One pass over a PAYING or UNKNOWN sale, by the kind of its payment. Raises as `resolve_unknown`."""
+    if sale.payment is not None and sale.payment.kind is OperationKind.CASH:
+        return await settle_cash(desk, sale)
+    if desk.terminal is None or desk.terminal_turn.locked():
+        return await settle_card(desk, sale, None)
+    async with desk.terminal_turn:
+        return await settle_card(desk, sale, desk.terminal)
+
+
+async def keep_resolving(desk: Desk) -> None:
+    """Run while somebody is signed in: asks about every UNKNOWN sale, at the counter and parked, with back-off.
+
+    It also reports print jobs whose report did not come through.
+    """
+    pause_s = desk.patience.ask_first_s
+    while True:
+        if not await _ask_about_all(desk):
+            await desk.wake.wait()
+        else:
+            await _pause(desk, pause_s)
+        pause_s = desk.patience.ask_first_s if desk.wake.is_set() else min(pause_s * 2, desk.patience.ask_longest_s)
+        desk.wake.clear()
+
+
+async def _pause(desk: Desk, pause_s: float) -> None:
+    try:
+        async with asyncio.timeout(pause_s):
+            await desk.wake.wait()
+    except TimeoutError:
+        return
+
+
+async def _ask_about_all(desk: Desk) -> bool:
+    """True when something is still open afterwards."""
+    for sale in desk.store.unknown_sales:
+        if desk.running and sale is desk.store.sale:
+            continue
+        try:
+            await resolve_unknown(desk, sale.sale_id)
+        except (BookingClientError, JournalError) as error:
+            _log.info("sale %s is still unknown: %s", sale.sale_id, error.code)
+    for sale in unreported_prints(desk):
+        if (desk.running and sale is desk.store.sale) or sale.sale_id in desk.resolving:
+            continue
+        try:
+            with desk.asking(sale):
+                await report_print(desk, sale)
+        except (BookingClientError, JournalError) as error:
+            _log.info("print job of sale %s is not reported yet: %s", sale.sale_id, error.code)
+    return bool(desk.store.unknown_sales or unreported_prints(desk))

@@ -1,0 +1,119 @@
+"""At start: every sale that the journal has open is brought to what the API and the terminal know (T4, R31, R30).
+
+Nothing is charged, and nothing is printed, by resuming. What cannot be cleared up now stays UNKNOWN and is asked about.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from app.actions.desk import Desk
+from app.actions.hold_seats import ask_hold, end_expired
+from app.actions.pay_sale import look_again, stay_unknown
+from app.actions.resolve_unknown import settle
+from app.core.sale import Sale, SaleState, SaleStep, UnknownReason
+from app.core.store import Notice, NoticeCode
+from backend_client.errors import BookingClientError, BookingRefusedError, HoldGoneError
+from backend_client.wire import HoldStatus, OperationKind, PrintJobStatus
+
+_log = logging.getLogger(__name__)
+
+
+async def resume_open_sales(desk: Desk) -> tuple[Sale, ...]:
+    """Resume all open sales: the newest comes to the counter, the others are parked. Call it once, signed in.
+
+    Raises:
+        JournalDamagedError: a kept sale cannot be read.
+    """
+    kept = await desk.journal.open_sales()
+    with desk.store.batch():
+        for sale in kept[:-1]:
+            desk.store.put_parked(sale)
+        if kept:
+            desk.store.put_sale(kept[-1])
+    resumed = []
+    for sale in kept:
+        resumed.append(await _resume(desk, sale))
+        if not resumed[-1].ended:
+            desk.store.post(Notice(NoticeCode.SALE_RESUMED, sale_id=sale.sale_id))
+    desk.wake.set()
+    return tuple(resumed)
+
+
+async def _resume(desk: Desk, sale: Sale) -> Sale:
+    try:
+        return await _resume_as(desk, sale)
+    except BookingClientError as error:
+        _log.warning("sale %s cannot be cleared up now: %s", sale.sale_id, error.code)
+        return desk.find(sale.sale_id) or sale
+
+
+async def _resume_as(desk: Desk, sale: Sale) -> Sale:
+    match sale.state:
+        case SaleState.PICKING:
+            return await desk.keep(sale.after(SaleStep.ABANDONED))
+        case SaleState.HOLDING:
+            return await _resume_holding(desk, sale)
+        case SaleState.HELD | SaleState.DECLINED:
+            return await _resume_held(desk, sale)
+        case SaleState.PAYING:
+            return await _resume_paying(desk, sale)
+        case SaleState.UNKNOWN:
+            return await settle(desk, sale)
+        case SaleState.PRINTING:
+            return await _resume_printing(desk, sale)
+        case _:
+            return sale
+
+
+async def _resume_holding(desk: Desk, sale: Sale) -> Sale:
+    """The same key finds the hold, or takes it now; a refusal means that there is none."""
+    try:
+        return await ask_hold(desk, sale)
+    except BookingRefusedError:
+        return desk.find(sale.sale_id) or sale
+
+
+async def _resume_held(desk: Desk, sale: Sale) -> Sale:
+    """Still ours → HELD; paid meanwhile (an answer was lost) → PAID; gone → EXPIRED."""
+    if sale.state is SaleState.DECLINED:
+        sale = sale.after(SaleStep.DECLINE_SEEN)
+    if sale.hold is None:
+        return await end_expired(desk, sale)
+    try:
+        hold = await desk.client.hold(sale.hold.hold_id)
+    except HoldGoneError:
+        return await end_expired(desk, sale)
+    sale = replace(sale, hold=hold)
+    if sale.order is not None or hold.order_id is not None:
+        return await look_again(desk, sale.after(SaleStep.PAYMENT_BEGUN))
+    if hold.status is not HoldStatus.HELD:
+        return await end_expired(desk, sale)
+    return await desk.keep(sale)
+
+
+async def _resume_paying(desk: Desk, sale: Sale) -> Sale:
+    """Died while paying. Cash that the API has not heard of is not sent by itself: the clerk decides anew."""
+    if sale.payment is not None and sale.payment.kind is OperationKind.CASH:
+        try:
+            return await look_again(desk, sale)
+        except BookingClientError:
+            await stay_unknown(desk, sale, UnknownReason.BOOKING_SILENT)
+            raise
+    try:
+        return await settle(desk, sale)
+    except BookingClientError:
+        await stay_unknown(desk, sale, UnknownReason.BOOKING_SILENT)
+        raise
+
+
+async def _resume_printing(desk: Desk, sale: Sale) -> Sale:
+    """Died before the printer was spoken to: print again. Died while printing: only a person can see what came out."""
+    back = sale.after(SaleStep.PRINT_ENDED_OTHERWISE)
+    job = sale.print_job
+    if job is None or job.status is not PrintJobStatus.SENT:
+        return await desk.keep(back)
+    sale = await desk.keep(replace(back, print_job=replace(job, status=PrintJobStatus.UNKNOWN)))
+    desk.store.post(Notice(NoticeCode.PRINT_UNKNOWN, sale_id=sale.sale_id))
+    return sale
