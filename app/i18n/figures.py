@@ -1,0 +1,110 @@
+"""The one formatter: money, numbers, dates, times in the venue's zone, durations. Digits are Latin in every language,
+as seats, order numbers and bank notes carry Latin digits too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import lru_cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from babel import Locale
+from babel.dates import format_date, format_skeleton, format_time, get_timezone_name
+from babel.lists import format_list
+from babel.numbers import format_currency, format_decimal, get_currency_symbol, get_decimal_symbol
+
+from app.i18n.catalogue import current_language
+from app.i18n.money import exponent_of, parse_money
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Figures as one locale writes them."""
+
+    locale: Locale
+
+    def money(self, amount_minor: int, currency: str) -> str:
+        """`1250, "EUR"` → `€12.50`; all digits of the minor unit are shown, whatever CLDR would drop."""
+        exponent = exponent_of(currency)
+        amount = Decimal(amount_minor).scaleb(-exponent)
+        pattern = _with_decimals(self.locale.currency_formats["standard"].pattern, exponent)
+        if get_currency_symbol(currency, self.locale)[-1].isalpha():
+            pattern = pattern.replace("¤#", "¤\u00a0#")  # CLDR sets letters off from digits; Babel does not
+        return str(format_currency(amount, currency, locale=self.locale, format=pattern, currency_digits=False))
+
+    def amount(self, amount_minor: int, currency: str) -> str:
+        """The bare amount as a person would type it: `12.50`, `12,50`, no grouping."""
+        exponent = exponent_of(currency)
+        text = f"{Decimal(amount_minor).scaleb(-exponent):.{exponent}f}"
+        mark: str = get_decimal_symbol(self.locale)
+        return text.replace(".", mark)
+
+    def parse_money(self, text: str, currency: str) -> int:
+        """Typed text → minor units; see `app.i18n.money.parse_money`."""
+        return parse_money(text, currency, self.locale)
+
+    def number(self, value: int) -> str:
+        """`60000` → `60,000`."""
+        return str(format_decimal(value, locale=self.locale))
+
+    def date(self, at: datetime, zone: str) -> str:
+        """The venue's calendar day: `Fri, Dec 4, 2026`."""
+        return str(format_skeleton("yMMMEd", at.astimezone(zone_of(zone)), locale=self.locale))
+
+    def long_date(self, at: datetime, zone: str) -> str:
+        """The venue's calendar day in words: `Friday, December 4, 2026`."""
+        return str(format_date(at.astimezone(zone_of(zone)), "full", locale=self.locale))
+
+    def time(self, at: datetime, zone: str) -> str:
+        """The time of day at the venue: `7:30 PM`, `19:30`."""
+        return str(format_time(at.astimezone(zone_of(zone)), "short", locale=self.locale))
+
+    def clock(self, at: datetime, zone: str) -> str:
+        """Time of day to the second, for what is being waited for: `19:30:05`."""
+        return str(format_time(at.astimezone(zone_of(zone)), "HH:mm:ss", locale=self.locale))
+
+    def date_time(self, at: datetime, zone: str) -> str:
+        """Day and time at the venue."""
+        pattern = str(self.locale.datetime_formats["medium"]).replace("'", "")
+        return pattern.format(self.time(at, zone), self.date(at, zone))
+
+    def zone(self, at: datetime, zone: str) -> str:
+        """The venue's zone in words, for people who sit in another one: `Singapore Standard Time`."""
+        return str(get_timezone_name(at.astimezone(zone_of(zone)), locale=self.locale))
+
+    def duration(self, seconds: int) -> str:
+        """Seconds → `4:59`, `1:00:00`; never below zero."""
+        minutes, rest = divmod(max(seconds, 0), 60)
+        hours, minutes = divmod(minutes, 60)
+        return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+    def names(self, names: list[str]) -> str:
+        """A list of names in one sentence: `A 1, A 2, and A 3`."""
+        return str(format_list(names, locale=self.locale))
+
+
+def _with_decimals(pattern: str, exponent: int) -> str:
+    """The locale's currency pattern with exactly `exponent` decimals, in each of its halves."""
+    decimals = "." + "0" * exponent if exponent else ""
+    return ";".join(half.replace(".00", decimals) for half in pattern.split(";"))
+
+
+@lru_cache(maxsize=64)
+def zone_of(zone: str) -> ZoneInfo:
+    """The venue's time zone; UTC for a name that this machine's tables do not know, which is still an exact instant."""
+    try:
+        return ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo("UTC")
+
+
+@lru_cache(maxsize=8)
+def _figures(code: str) -> Figures:
+    return Figures(Locale.parse(code))
+
+
+def figures() -> Figures:
+    """Figures in the language in use."""
+    return _figures(current_language().code)

@@ -1,0 +1,140 @@
+"""Every setting of the console, declared once: key, type, default, bounds, words. Kept in one TOML file.
+
+A value that is missing, of the wrong type or out of bounds never stops the counter: the default counts, and
+`Settings.faults` says so for the log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Generic, TypeVar
+
+Scalar = str | int | float | bool
+Kind = TypeVar("Kind", str, int, float, bool)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting(Generic[Kind]):
+    """One setting. `words` is its English description; bounds are inclusive, in the unit that the key ends with."""
+
+    key: str
+    default: Kind
+    words: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[Kind, ...] = ()
+
+    def fault_of(self, value: object) -> str | None:
+        """Why `value` cannot be used, or None."""
+        kind = type(self.default)
+        if kind is float and type(value) is int:
+            value = float(value)
+        if type(value) is not kind:
+            return f"{self.key}: {kind.__name__} expected, got {type(value).__name__}"
+        if len(self.choices) and value not in self.choices:
+            return f"{self.key}: one of {', '.join(map(str, self.choices))} expected"
+        if self._outside(value):
+            return f"{self.key}: {value} is outside {self.low}–{self.high}"
+        return None
+
+    def _outside(self, value: object) -> bool:
+        if not isinstance(value, int | float):
+            return False
+        return (self.low is not None and value < self.low) or (self.high is not None and value > self.high)
+
+
+SERVER_URL: Final = Setting("server_url", "", "Address of the booking system")
+TERMINAL_ADDRESS: Final = Setting("terminal_address", "", "Card terminal, as host:port; empty when there is none")
+LANGUAGE: Final = Setting("language", "en", "Language", choices=("en", "ar", "ja", "pt"))
+THEME: Final = Setting("theme", "system", "Colours", choices=("system", "light", "dark"))
+TICKET_STOCK: Final = Setting("ticket_stock", "stock", "Paper in the ticket printer", choices=("stock", "a4"))
+STOCK_WIDTH_MM: Final = Setting("stock_width_mm", 140.0, "Width of a ticket in millimetres", 60.0, 300.0)
+STOCK_HEIGHT_MM: Final = Setting("stock_height_mm", 50.0, "Height of a ticket in millimetres", 40.0, 300.0)
+PRINTER_DPI: Final = Setting("printer_dpi", 203, "Dots per inch of the ticket printer", 150, 1200)
+HOLD_WARNING_S: Final = Setting(
+    "hold_warning_s", 60, "Seconds before a hold ends at which the countdown warns", 10, 300
+)
+FEED_STALE_AFTER_S: Final = Setting(
+    "feed_stale_after_s", 6, "Seconds of silence after which the map counts as stale", 3, 60
+)
+SIGN_IN_NAME: Final = Setting("sign_in_name", "", "Name that signed in last at this counter")
+LAST_EVENT: Final = Setting("last_event", 0, "Event that was open last", 0, 2**31 - 1)
+
+ALL_SETTINGS: Final[tuple[Setting[str] | Setting[int] | Setting[float], ...]] = (
+    SERVER_URL, TERMINAL_ADDRESS, LANGUAGE, THEME, TICKET_STOCK, STOCK_WIDTH_MM, STOCK_HEIGHT_MM, PRINTER_DPI,
+    HOLD_WARNING_S, FEED_STALE_AFTER_S, SIGN_IN_NAME, LAST_EVENT,
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Settings:
+    """The values in use; `path` None keeps them in memory."""
+
+    path: Path | None = None
+    faults: list[str] = field(default_factory=list)
+    _values: dict[str, Scalar] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, path: Path) -> Settings:
+        """Read the file; a missing or broken one gives defaults, with the reason in `faults`."""
+        settings = cls(path)
+        try:
+            raw = tomllib.loads(path.read_text("utf-8"))
+        except FileNotFoundError:
+            return settings
+        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            settings.faults.append(f"{path.name}: {error}")
+            return settings
+        for setting in ALL_SETTINGS:
+            if setting.key in raw:
+                settings._take(setting, raw[setting.key])
+        return settings
+
+    def _take(self, setting: Setting[str] | Setting[int] | Setting[float], value: Scalar) -> None:
+        fault = setting.fault_of(value)
+        if fault is None:
+            self._values[setting.key] = float(value) if isinstance(setting.default, float) else value
+        else:
+            self.faults.append(fault)
+
+    def get(self, setting: Setting[Kind]) -> Kind:
+        """The value of `setting`, its default when nothing else is set."""
+        value = self._values.get(setting.key, setting.default)
+        return type(setting.default)(value)
+
+    def set(self, setting: Setting[Kind], value: Kind, *, keep: bool = True) -> None:
+        """Set a value; `keep` writes the file.
+
+        Raises:
+            ValueError: the value is of the wrong type or out of bounds.
+        """
+        fault = setting.fault_of(value)
+        if fault is not None:
+            raise ValueError(fault)
+        self._values[setting.key] = value
+        if keep:
+            self._write()
+
+    def _write(self) -> None:
+        """Replace the file as a whole, so that a power cut leaves the old one or the new one."""
+        if self.path is None:
+            return
+        lines = [f"{key} = {_toml(value)}\n" for key, value in sorted(self._values.items())]
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = self.path.with_suffix(".new")
+        with fresh.open("w", encoding="utf-8") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(self.path)
+
+
+def _toml(value: Scalar) -> str:
+    """One scalar as TOML; its basic strings share JSON's escapes."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

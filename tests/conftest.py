@@ -1,0 +1,28 @@
+"""For all tests: no screen, no user's settings, no keyring of this machine."""
+
+from __future__ import annotations
+
+import os
+
+# Before anything imports Qt: GUI tests run without a display, and two bindings must not be mixed.
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+os.environ["QT_API"] = "pyside6"
+os.environ["PYQTGRAPH_QT_LIB"] = "PySide6"
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--long` runs the long form of slow proofs."""
+    parser.addoption("--long", action="store_true", help="run the long form of slow proofs")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without `--long`, tests marked `long` are skipped."""
+    if config.getoption("--long"):
+        return
+    skip = pytest.mark.skip(reason="the long form of a slow proof; run it with --long")
+    for item in items:
+        if "long" in item.keywords:
+            item.add_marker(skip)

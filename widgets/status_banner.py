@@ -1,0 +1,76 @@
+"""A calm strip that says what is the matter and what to do; it can carry one button."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from widgets.theme import Theme
+
+_MARKS = {"info": "ℹ", "success": "✓", "warn": "!", "danger": "✕"}  # a mark beside the colour (D10)
+
+
+class StatusBanner(QFrame):
+    """Hidden until told something. `tone` is info, success, warn or danger; a mark says it without colour."""
+
+    action_requested = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._mark = QLabel()
+        self._title = QLabel()
+        self._detail = QLabel()
+        self._button = QPushButton()
+        self._button.clicked.connect(self.action_requested)
+        self._build(theme)
+        self.hide()
+
+    @property
+    def title(self) -> str:
+        return self._title.text()
+
+    @property
+    def detail(self) -> str:
+        return self._detail.text()
+
+    def tell(self, tone: str, title: str, detail: str = "", action: str = "") -> None:
+        """Show the strip; empty texts take no room."""
+        self._mark.setText(_MARKS[tone])
+        self._title.setText(title)
+        self._detail.setText(detail)
+        self._detail.setVisible(bool(detail))
+        self._button.setText(action)
+        self._button.setAccessibleName(action)
+        self._button.setVisible(bool(action))
+        self.setAccessibleName(title)
+        self.setAccessibleDescription(detail)
+        if self.property("tone") != tone:
+            self.setProperty("tone", tone)
+            self._mark.setProperty("tone", tone)
+            for part in (self, self._mark):
+                part.style().unpolish(part)
+                part.style().polish(part)
+        self.show()
+
+    def clear(self) -> None:
+        """Nothing is the matter."""
+        self.hide()
+
+    def _build(self, theme: Theme) -> None:
+        for label in (self._title, self._detail):
+            label.setWordWrap(True)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
+        self._title.setFont(theme.font("body", bold=True))
+        self._mark.setFont(theme.font("lead", bold=True))
+        self._mark.setFixedWidth(theme.space("wide"))
+        self._mark.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
+        words = QVBoxLayout()
+        words.setSpacing(theme.space("hair"))
+        words.addWidget(self._title)
+        words.addWidget(self._detail)
+        row: QBoxLayout = QHBoxLayout(self)
+        row.setContentsMargins(*[theme.space("medium")] * 4)
+        row.setSpacing(theme.space("small"))
+        row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(words, 1)
+        row.addWidget(self._button, 0, Qt.AlignmentFlag.AlignVCenter)
