@@ -54,7 +54,7 @@ def _chosen_tasks(text: str) -> tuple[str, ...]:
 
 async def _work(chosen: argparse.Namespace) -> None:
     with own_process.ending(chosen.parent_pid) as end:
-        db = await Database.open(chosen.dsn, application="taquilla work")
+        db = await Database.open(chosen.dsn, lanes=False, application="taquilla work")
         try:
             tasks = tasks_of(db, chosen.only, chosen.sandbox_url)
             await run_tasks(tasks, end, lambda: own_process.write_ready_file(chosen.ready_file, {"tasks": list(tasks)}))

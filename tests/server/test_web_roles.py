@@ -1,0 +1,139 @@
+"""Role × route: the table decides, before the handler; a route that is not in this test's table fails it (R35)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from uuid import uuid4
+
+import pytest
+
+from backend_client import wire
+from booking.domain.caller import Role
+from booking.store.database import Database
+from booking.web.calls import Route
+from booking.web.routes import ROUTES
+from tests.server.box_office import make_event
+from tests.server.web_api import Api, api_over
+
+ANYONE = {None, Role.FAN, Role.CLERK, Role.OPS, Role.SUPERVISOR, Role.ADMIN}
+SIGNED_IN = ANYONE - {None}
+STAFF = SIGNED_IN - {Role.FAN}
+SELLERS = {Role.CLERK, Role.SUPERVISOR, Role.ADMIN}
+BUYERS = SELLERS | {Role.FAN}
+
+# Written out by hand, so that a change of the table is a change here too.
+EXPECTED: dict[str, set[Role | None]] = {
+    "GET /healthz": ANYONE,
+    "GET /readyz": ANYONE,
+    "GET /v1/openapi.json": ANYONE,
+    "GET /v1/events": ANYONE,
+    "GET /v1/events/{event_id}": ANYONE,
+    "GET /v1/events/{event_id}/plan": ANYONE,
+    "GET /v1/events/{event_id}/seats": ANYONE,
+    "WS /v1/events/{event_id}/seats/feed": ANYONE,
+    "POST /v1/staff/login": ANYONE,
+    "POST /v1/staff/refresh": ANYONE,
+    "POST /v1/staff/logout": STAFF,
+    "POST /v1/accounts": ANYONE,
+    "GET /v1/me": SIGNED_IN,
+    "POST /v1/events/{event_id}/holds": BUYERS,
+    "GET /v1/holds/{hold_id}": SIGNED_IN,
+    "DELETE /v1/holds/{hold_id}": BUYERS,
+    "POST /v1/holds/{hold_id}/checkout": BUYERS,
+    "GET /v1/orders/{order_id}": SIGNED_IN,
+    "POST /v1/orders/{order_id}/payments": BUYERS,
+    "POST /v1/orders/{order_id}/cancel": BUYERS,
+    "GET /v1/orders/{order_id}/tickets": SIGNED_IN,
+    "PUT /v1/payments/{operation_id}/result": SELLERS,
+    "POST /v1/orders/{order_id}/print-jobs": SELLERS,
+    "PUT /v1/print-jobs/{print_job_id}": SELLERS,
+}
+
+# A good body for each route, about things that do not exist: the answer is then 404 or 2xx, never 401 or 403.
+BODIES: dict[type[wire.RequestMessage], wire.RequestMessage] = {
+    wire.HoldRequest: wire.HoldRequest(seats=(0,)),
+    wire.CheckoutRequest: wire.CheckoutRequest(
+        lines=(wire.CheckoutLine(seat_no=0, price_type_id=1),), shown_total_minor=1
+    ),
+    wire.PaymentRequest: wire.PaymentRequest(kind=wire.OperationKind.AUTHORIZE, provider="sandbox", amount_minor=1),
+    wire.CancelRequest: wire.CancelRequest(reason="changed their mind", keep_seats=False),
+    wire.ResultReport: wire.ResultReport(outcome=wire.ResultOutcome.DECLINED, amount_minor=1),
+    wire.PrintJobRequest: wire.PrintJobRequest(ticket_ids=(wire.TicketId(uuid4()),), printer="Counter 1"),
+    wire.PrintJobReport: wire.PrintJobReport(status=wire.PrintJobStatus.CONFIRMED),
+}
+SIGN_IN_ROUTES = {"POST /v1/staff/login", "POST /v1/staff/refresh"}
+
+
+@pytest.fixture
+async def api(database: Database) -> AsyncIterator[Api]:
+    async with api_over(database) as api:
+        yield api
+
+
+def test_each_route_of_the_table_is_expected_here_and_the_other_way_round() -> None:
+    assert {route.name: set(route.who) for route in ROUTES} == EXPECTED
+
+
+def test_nothing_is_served_that_is_not_in_the_table() -> None:
+    from starlette.routing import Route as Mounted
+    from starlette.routing import WebSocketRoute
+
+    from booking.web.application import _mounted
+    from booking.web.calls import Services
+
+    services = Services(None, None)  # type: ignore[arg-type]
+    mounted = [_mounted(route, services) for route in ROUTES]
+    served = {
+        f"{'WS' if isinstance(one, WebSocketRoute) else min((one.methods or set()) - {'HEAD'})} {one.path}"
+        for one in mounted
+        if isinstance(one, Mounted | WebSocketRoute)
+    }
+    assert served == set(EXPECTED)
+
+
+async def status_of(api: Api, route: Route, token: str | None, event_id: int) -> int:
+    path = route.path.replace("{event_id}", str(event_id))
+    for name in ("hold_id", "order_id", "operation_id", "print_job_id"):
+        path = path.replace(f"{{{name}}}", str(uuid4()))
+    body = None if route.body is None else BODIES[route.body]
+    return (await api.call(route.method, path, body, token=token)).status_code
+
+
+@pytest.mark.parametrize("role", [None, *Role], ids=str)
+async def test_an_allowed_role_is_let_in_and_any_other_is_not(api: Api, role: Role | None) -> None:
+    event_id = await make_event(api.db)
+    token = await api.token_of(role)
+    wrong: dict[str, int] = {}
+    for route in ROUTES:
+        if route.method == "WS" or route.name in SIGN_IN_ROUTES:
+            continue  # the feed has a test of its own; at sign-in 401 is the answer about the password
+        status = await status_of(api, route, token, event_id)
+        refused = {401} if role is None else {403}
+        expected_refusal = role not in EXPECTED[route.name]
+        if (status in {401, 403}) != expected_refusal or (expected_refusal and status not in refused) or status >= 500:
+            wrong[route.name] = status
+        if route.name == "POST /v1/staff/logout":
+            token = await api.token_of(role)
+    assert wrong == {}
+
+
+async def test_sign_in_is_open_to_everybody_and_says_that_the_credentials_are_wrong(api: Api) -> None:
+    login = wire.LoginRequest(name="nobody", password="x", device_id=wire.DeviceId(uuid4()), device_name="Till")
+    refresh = wire.RefreshRequest(refresh_token="unknown", device_id=wire.DeviceId(uuid4()))
+    assert (await api.call("POST", "/v1/staff/login", login)).json()["code"] == "wrong-credentials"
+    assert (await api.call("POST", "/v1/staff/refresh", refresh)).json()["code"] == "not-signed-in"
+
+
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        ("Bearer nonsense", "not-signed-in"),
+        ("Bearer tq1.e30.e30", "not-signed-in"),
+        ("Basic Y2FybGE6eA==", "not-signed-in"),
+        ("Bearer", "not-signed-in"),
+    ],
+)
+async def test_a_bad_token_is_refused_even_where_none_is_needed(api: Api, header: str, code: str) -> None:
+    response = await api.call("GET", "/v1/events", headers={"Authorization": header})
+    assert (response.status_code, response.json()["code"]) == (401, code)
+    assert response.headers["www-authenticate"] == "Bearer"
