@@ -147,10 +147,15 @@ BEGIN
     RETURN FOUND;
 END $$;
 
+-- A back-off with jitter: those who failed together do not ask again together.
+CREATE OR REPLACE FUNCTION spread(p_seconds double precision) RETURNS interval LANGUAGE sql VOLATILE AS $$
+    SELECT make_interval(secs => p_seconds * (0.8 + 0.4 * random()))
+$$;
+
 -- Operations that are due to be sent or asked about, each claimed for a while, so that two workers ask once.
 CREATE OR REPLACE FUNCTION claim_due_operations(p_limit integer) RETURNS SETOF uuid LANGUAGE sql AS $$
     UPDATE payment_operations p
-       SET next_attempt_at = due.now + make_interval(secs => least(300, 15 * 2 ^ least(p.attempts, 5))),
+       SET next_attempt_at = due.now + spread(least(300, 15 * 2 ^ least(p.attempts, 5))),
            attempts = p.attempts + 1
       FROM (SELECT d.operation_id, n.now
               FROM (SELECT booking_now() AS now OFFSET 0) n

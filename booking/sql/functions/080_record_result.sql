@@ -96,7 +96,7 @@ BEGIN
     UPDATE payment_operations p
        SET status = 'UNKNOWN', advice = '',
            next_attempt_at = CASE WHEN p.kind IN ('sale', 'cash') THEN NULL
-               ELSE p_now + make_interval(secs => least(300, 2 * 2 ^ least(p.attempts, 7))) END
+               ELSE p_now + spread(least(300, 2 * 2 ^ least(p.attempts, 7))) END
      WHERE p.operation_id = p_op.operation_id;
     IF p_op.kind IN ('authorize', 'sale') THEN
         UPDATE orders o SET status = 'RECONCILING' WHERE o.order_id = p_op.order_id AND o.status = 'PENDING';
