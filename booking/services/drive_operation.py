@@ -70,7 +70,12 @@ async def drive(db: Database, provider: PaymentProvider, operation: PaymentOpera
 
 
 async def take_at_once(db: Database, provider: PaymentProvider, operation: PaymentOperation) -> None:
-    """An authorization that was just opened, and the capture or void that follows from it. The worker does the rest."""
+    """An authorization that was just opened, and the capture or void that follows from it. The worker does the rest.
+
+    An operation of another provider is left alone.
+    """
+    if operation.provider != provider.name:
+        return
     step = await authorize(db, provider, operation)
     if step is not None:
         await follow_up(db, provider, step)

@@ -101,7 +101,17 @@ async def _serve(chosen: argparse.Namespace) -> None:
 
 @asynccontextmanager
 async def _payments(db: Database, sandbox_url: str | None) -> AsyncIterator[PaymentStarter | None]:
-    yield None
+    if sandbox_url is None:
+        yield None
+        return
+    from booking.payments.sandbox_client import SandboxProvider
+    from booking.services.drive_operation import take_at_once
+
+    provider = SandboxProvider(sandbox_url)
+    try:
+        yield lambda operation: take_at_once(db, provider, operation)
+    finally:
+        await provider.close()
 
 
 async def _serve_until(end: asyncio.Event, chosen: argparse.Namespace, app: Application) -> None:

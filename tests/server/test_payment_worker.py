@@ -246,6 +246,7 @@ async def test_after_the_buyers_time_an_authorization_that_was_granted_still_con
 
 async def test_an_authorization_that_was_never_sent_ends_with_the_buyers_time(house: House, clock: Clock) -> None:
     step = await house.open_payment(provider="another")
+    await drive_operation.take_at_once(house.db, house.provider, step.operation)
     await house.work()
     assert (await house.statuses(step.order.order_id))["authorize"] == "CREATED"
     await clock.move(seconds=1000)
