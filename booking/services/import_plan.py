@@ -6,6 +6,7 @@ version they were made with.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -13,7 +14,12 @@ from uuid_utils.compat import uuid7
 
 from booking.domain.errors import FieldFault, InvalidRequestError, NotFoundError
 from booking.domain.local_time import zone_of
-from booking.domain.seating_plan.document import encode_document, plan_digest, plan_of_document
+from booking.domain.seating_plan.document import (
+    digest_of_body,
+    document_of_body,
+    encode_body,
+    plan_of_document,
+)
 from booking.domain.seating_plan.faults import Finding
 from booking.domain.seating_plan.model import MAX_LABEL, SeatingPlan
 from booking.store import plan_queries
@@ -49,7 +55,8 @@ async def import_plan(
     if not 0 < len(name) <= MAX_LABEL:
         raise InvalidRequestError("A venue has a name.", fields=(FieldFault("/venue", f"1 to {MAX_LABEL} characters"),))
     zone_of(zone)
-    digest = plan_digest(plan)
+    body = await asyncio.to_thread(encode_body, plan)
+    digest = digest_of_body(body)
     async with db.transaction(JOB_LIMITS) as connection:
         venue = await plan_queries.lock_venue(connection, uuid7(), name, zone)
         if venue["zone"] != zone:
@@ -67,7 +74,7 @@ async def import_plan(
             plan_id=plan_id,
             version=version,
             venue_id=venue["venue_id"],
-            document=encode_document(plan, plan_id, version),
+            document=document_of_body(body, plan_id, version),
             digest=digest,
         )
         detail: dict[str, object] = {

@@ -82,6 +82,7 @@ async def insert_plan(
                  int(seat.flags))
             )  # fmt: skip
     await connection.copy_records_to_table("plan_seats", records=records, columns=_SEAT_COLUMNS)
+    await connection.execute("ANALYZE plan_seats")
 
 
 async def record_plan_import(connection: Connection, principal: str, subject: str, detail: dict[str, object]) -> None:
@@ -130,4 +131,6 @@ async def insert_event(
         sql.query("insert_event_seats"), event_id, event.plan_id, event.plan_version, list(house_seats)
     )
     await connection.execute(sql.query("insert_event_feed"), event_id)
+    # The first buyers come at once, long before autovacuum: without figures their plans would scan all seats.
+    await connection.execute("ANALYZE seats")
     return EventId(event_id)

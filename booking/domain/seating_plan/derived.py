@@ -10,7 +10,7 @@ from booking.domain.seating_plan.model import Area, AreaShape, Point, SeatingPla
 
 _DEFAULT_RADIUS = 10.0
 _RADIUS_SHARE = 0.4  # of the distance to the nearest neighbour: seats never touch, gaps stay visible
-_SAMPLE = 400
+_SAMPLE = 200
 _FOCAL_WORDS = frozenset({
     "stage", "pitch", "field", "court", "screen", "arena", "ring", "rink", "podium",
     "palco", "relvado", "campo", "bühne", "spielfeld", "escenario", "scène", "palcoscenico",
@@ -30,7 +30,7 @@ def section_label_point(section: Section) -> Point:
 def seat_radius(plan: SeatingPlan) -> float:
     """A radius at which seats do not touch: 0.4 of the median distance to the nearest neighbour, in plan units.
 
-    Exact for up to 400 seats, by an even sample of 400 seats against all others beyond that. 10 when there is no
+    Exact for up to 200 seats, by an even sample of 200 seats against all others beyond that. 10 when there is no
     neighbour (the default of the pretix format).
     """
     places = np.array([(seat.x, seat.y) for seat in plan.seats()], dtype=np.float64).reshape(-1, 2)
@@ -42,10 +42,11 @@ def seat_radius(plan: SeatingPlan) -> float:
 
 
 def _nearest_distances(places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    xs, ys = np.ascontiguousarray(places[:, 0]), np.ascontiguousarray(places[:, 1])
     step = max(1, len(places) // _SAMPLE)
     nearest: list[float] = []
     for index in range(0, len(places), step):
-        squares = np.square(places - places[index]).sum(axis=1)
+        squares = np.square(xs - xs[index]) + np.square(ys - ys[index])
         squares[index] = np.inf
         nearest.append(float(squares.min()))
     return np.array(nearest, dtype=np.float64) ** 0.5
