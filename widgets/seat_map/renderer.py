@@ -167,11 +167,13 @@ class Renderer:
         if not seen.all():
             left, top, keys = left[seen], top[seen], keys[seen]
             slots = (np.arange(slots.start, slots.stop) if isinstance(slots, slice) else slots)[seen]
+        if not len(keys):
+            return Stamps(left, top, size)
         atlas = self._atlas(size)
         atlas.prepare(keys)
         self.stats.stamped += len(keys)
         self.stats.pixels += canvas.stamp(atlas, keys, left, top)
-        if self._logical_px >= NUMBERS_FROM_PX and len(keys):
+        if self._logical_px >= NUMBERS_FROM_PX:
             painter = QPainter(canvas.image)
             self._numbers.draw(painter, slots, keys, left + size // 2, top + size // 2, size)
             painter.end()

@@ -54,6 +54,7 @@ class SeatMapView(QWidget):
         self._overlays = Overlays()
         self._pending: list[tuple[npt.NDArray[np.int64], Bytes]] = []
         self._needs_full = True
+        self._drawn_dpr = 0.0
         self._last_flush_s = 0.0
         self._flush_timer = self._timer(FLUSH_MS, self._flush)
         self._settle_timer = self._timer(SETTLE_MS, self._settle)
@@ -285,12 +286,12 @@ class SeatMapView(QWidget):
         self._needs_full = True
         self.update()
 
-    def _redraw(self) -> None:
-        dpr = self.devicePixelRatioF()
+    def _redraw(self, dpr: float) -> None:
         self._settle_timer.stop()
         self._scene.renderer.resize(math.ceil(self.width() * dpr), math.ceil(self.height() * dpr), dpr)
         self._scene.redraw(self._camera, dpr)
         self._needs_full = False
+        self._drawn_dpr = dpr
 
     def _animate(self) -> None:
         if self._overlays.moving(monotonic()) and not self._motion_timer.isActive():
@@ -345,9 +346,9 @@ class SeatMapView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         self.stats.paints += 1
-        if self._needs_full:
-            self._redraw()
         dpr = self.devicePixelRatioF()
+        if self._needs_full or dpr != self._drawn_dpr:
+            self._redraw(dpr)
         clip = event.rect()
         self.stats.painted_px += area_of(event.region())
         painter = QPainter(self)
@@ -369,8 +370,3 @@ class SeatMapView(QWidget):
         self._motion_timer.stop()
         self._needs_full = True
         super().hideEvent(event)
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.DevicePixelRatioChange:
-            self._redraw_later()
-        return super().event(event)

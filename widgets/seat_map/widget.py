@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QHelpEvent, QKeyEvent, QMouseEvent, QNativeGestureEvent, QWheelEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
@@ -44,6 +44,7 @@ class SeatMapWidget(SeatMapView):
         self._anchor = -1
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
+        self.installEventFilter(self)
 
     def set_plan(self, plan: SeatMapPlan) -> None:
         self._anchor = -1
@@ -216,7 +217,8 @@ class SeatMapWidget(SeatMapView):
         elif self._space.release():
             self._activate()
 
-    def event(self, event: QEvent) -> bool:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Tooltips and pinches; a filter on itself, for an error in a handler below an `event` override ends Qt."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             self._show_tooltip(event.pos(), event.globalPos())
             return True
@@ -224,4 +226,4 @@ class SeatMapWidget(SeatMapView):
             if event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
                 self.zoom(1 + event.value(), event.position())
             return True
-        return super().event(event)
+        return super().eventFilter(watched, event)
