@@ -1,4 +1,4 @@
-"""The seat feed over a WebSocket: dials, listens, notices a silent link, dials again, fetches snapshots (R13–R15, S5, S6).
+"""The seat feed over a WebSocket: dials, listens, notices silence, dials again, fetches snapshots (R13–R15, S5, S6).
 
 What frames mean is decided in `feed_protocol`; here is only the wire. After a lost link the next dial comes at a random
 instant of `reconnect_window_s`: a thousand consoles that lost one server do not come back in one second. While there is
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -22,7 +22,6 @@ from backend_client.client import BookingClient
 from backend_client.errors import BookingClientError
 from backend_client.feed_protocol import (
     FeedEvent,
-    FeedState,
     LinkRefused,
     Position,
     SeatFeedProtocol,
@@ -65,7 +64,7 @@ async def dial_websocket(address: str, headers: dict[str, str]) -> Link:
 
 @dataclass(slots=True)
 class Rhythm:
-    """Times in seconds, and the dice. The first dial after a loss falls anywhere in the window; later ones in a longer one."""
+    """Times in seconds, and the dice. The first dial after a loss falls anywhere in the window, later ones in more."""
 
     reconnect_window_s: float = 15.0
     longest_window_s: float = 60.0
@@ -77,7 +76,7 @@ class Rhythm:
 
     def pause_s(self, failures: int) -> float:
         """Full jitter: uniform in 0 … window, which doubles with each failure up to the longest."""
-        window_s = min(self.longest_window_s, self.reconnect_window_s * 2 ** min(failures, 8))
+        window_s = min(self.longest_window_s, self.reconnect_window_s * 2 ** min(max(failures - 1, 0), 8))
         return self.random.uniform(0.0, window_s)
 
 
@@ -93,7 +92,7 @@ def feed_address(base_url: str, event_id: EventId, position: Position | None) ->
 
 
 class SeatFeed:
-    """Follows the seats of one event: `async for event in SeatFeed(client, event_id)`. Ends only when it is closed."""
+    """Follows the seats of one event: `async with aclosing(SeatFeed(…).events()) as events: async for e in events`."""
 
     def __init__(
         self,
@@ -112,8 +111,8 @@ class SeatFeed:
         self._tasks: set[asyncio.Task[None]] = set()
         self._dialled_at = 0.0
 
-    async def __aiter__(self) -> AsyncIterator[FeedEvent]:
-        """Events in order: states, snapshots, deltas. Leaving the loop closes the link and every task."""
+    async def events(self) -> AsyncGenerator[FeedEvent, None]:
+        """Events in order: states, snapshots, deltas; without end. Closing it closes the link and ends every task."""
         self._start(self._keep_linked(), "seat-feed-link")
         try:
             while True:
@@ -198,8 +197,3 @@ class SeatFeed:
         address = feed_address(self._client.base_url, self._event_id, self.protocol.position)
         self._dialled_at = steady_seconds()
         return await self._dial(address, headers)
-
-    @property
-    def state(self) -> FeedState:
-        """Where the feed stands."""
-        return self.protocol.state

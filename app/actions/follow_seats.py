@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import aclosing
 
 from app.actions.desk import Desk
 from app.actions.show_event import open_event
@@ -33,14 +34,19 @@ async def follow_seats(desk: Desk, *, dial: Dial = dial_websocket) -> None:
     try:
         while True:
             feed = SeatFeed(desk.client, event_id, rhythm=rhythm, dial=dial)
-            async for event in feed:
-                if desk.store.event is None or desk.store.event.event_id != event_id:
-                    return
-                if not _take(desk, event):
-                    break
+            async with aclosing(feed.events()) as events:
+                async for event in events:
+                    if not _shows(desk, event_id):
+                        return
+                    if not _take(desk, event):
+                        break
             await _reload(desk, event_id)
     finally:
         desk.store.put_feed_state(FeedState.CLOSED)
+
+
+def _shows(desk: Desk, event_id: EventId) -> bool:
+    return desk.store.event is not None and desk.store.event.event_id == event_id
 
 
 def _take(desk: Desk, event: FeedEvent) -> bool:

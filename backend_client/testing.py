@@ -1,0 +1,414 @@
+"""`FakeBookingServer`: a booking API in memory for tests of clients and consoles, with faults on command.
+
+server = FakeBookingServer()
+client = BookingClient(server.base_url, device_id=…, transport=server.transport)
+server.fail(Fault.ANSWER_LOST, "/payments")      # the next payment call takes effect; its answer never arrives
+async for event in SeatFeed(client, server.house.event_id, dial=server.dial).events(): …
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, TypeVar
+from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
+
+import httpx
+import msgspec
+from uuid_utils.compat import uuid7
+
+from backend_client.seat_frames import HolderKind, StaffStatus, encode_delta, encode_snapshot, staff_state
+from backend_client.testing_house import House, RefusalError
+from backend_client.wire import (
+    IDEMPOTENCY_KEY_HEADER,
+    PROBLEM_MEDIA_TYPE,
+    REPLAYED_HEADER,
+    REQUEST_ID_HEADER,
+    SEATS_MEDIA_TYPE,
+    CancelRequest,
+    CheckoutRequest,
+    DeviceId,
+    ErrorCode,
+    EventList,
+    EventSummary,
+    FeedBeat,
+    FeedHello,
+    FeedResync,
+    HoldRequest,
+    LoginRequest,
+    Me,
+    PaymentRequest,
+    PrintJobReport,
+    PrintJobRequest,
+    Problem,
+    RefreshRequest,
+    ResultReport,
+    Role,
+    StaffSession,
+)
+
+T = TypeVar("T")
+
+
+class Fault(StrEnum):
+    """What goes wrong with one call."""
+
+    UNREACHABLE = "unreachable"
+    """Nothing reaches the server."""
+    REQUEST_LOST = "request-lost"
+    """It left, and the server never saw it; the caller cannot tell."""
+    ANSWER_LOST = "answer-lost"
+    """It took effect, and the answer is lost."""
+    BUSY = "busy"
+    """503 with Retry-After, nothing done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request that reached the server."""
+
+    method: str
+    path: str
+    key: str
+    replayed: bool
+
+
+@dataclass(slots=True)
+class _Planned:
+    fault: Fault
+    path_part: str
+    times: int
+
+
+_STATUS_OF = {
+    ErrorCode.NOT_SIGNED_IN: 401,
+    ErrorCode.TOKEN_EXPIRED: 401,
+    ErrorCode.WRONG_CREDENTIALS: 401,
+    ErrorCode.FORBIDDEN: 403,
+    ErrorCode.INVALID_REQUEST: 422,
+    ErrorCode.BUSY: 503,
+}
+
+
+class FakeFeedLink:
+    """One client's end of the seat feed."""
+
+    def __init__(self) -> None:
+        self._frames: asyncio.Queue[str | bytes | None] = asyncio.Queue()
+        self.open = True
+
+    def put(self, frame: str | bytes) -> None:
+        """The server sends a frame."""
+        self._frames.put_nowait(frame)
+
+    def cut(self) -> None:
+        """The link is lost."""
+        self.open = False
+        self._frames.put_nowait(None)
+
+    async def recv(self) -> str | bytes:
+        """The next frame."""
+        frame = await self._frames.get()
+        if frame is None:
+            raise ConnectionResetError("the link was cut")
+        return frame
+
+    async def close(self) -> None:
+        """The client hangs up."""
+        self.open = False
+
+
+@dataclass(slots=True)
+class FakeBookingServer:
+    """See the module. `house` holds the rules and the state; `calls` is what reached the server, in order.
+
+    `on_step`, when set, is called with "sent" as a call reaches the server and with "done" after its effect, so that a
+    test can let the caller die at that instant.
+    """
+
+    house: House = field(default_factory=House)
+    staff: dict[str, tuple[str, Role]] = field(default_factory=lambda: {"carla": ("secret", Role.CLERK)})
+    base_url: str = "http://127.0.0.1:1"
+    access_life_s: float = 600.0
+    calls: list[Call] = field(default_factory=list)
+    refreshes: int = 0
+    on_step: Callable[[str], None] | None = None
+    feed_reachable: bool = True
+    _planned: deque[_Planned] = field(default_factory=deque)
+    _sessions: dict[str, tuple[StaffSession, Role]] = field(default_factory=dict)
+    _refresh_tokens: dict[str, str] = field(default_factory=dict)
+    _answers: dict[str, tuple[str, int, bytes]] = field(default_factory=dict)
+    _links: list[FakeFeedLink] = field(default_factory=list)
+    _sent_deltas: int = 0
+
+    @property
+    def transport(self) -> httpx.MockTransport:
+        """For `BookingClient(transport=…)`."""
+        return httpx.MockTransport(self._handle)
+
+    def fail(self, fault: Fault, path_part: str = "", *, times: int = 1) -> None:
+        """Let the next `times` calls whose path contains `path_part` go wrong."""
+        self._planned.append(_Planned(fault, path_part, times))
+
+    def heal(self) -> None:
+        """Forget all planned faults."""
+        self._planned.clear()
+
+    def expire_tokens(self) -> None:
+        """All access tokens are expired from now on; refresh tokens still work."""
+        self._sessions.clear()
+
+    def sign_everybody_out(self) -> None:
+        """No token is valid any more."""
+        self._sessions.clear()
+        self._refresh_tokens.clear()
+
+    def pass_time(self, seconds: float) -> None:
+        """Move the server's clock on."""
+        self.house.offset += timedelta(seconds=seconds)
+
+    def sell_elsewhere(self, *seats: int) -> None:
+        """Somebody else buys seats; feeds hear of it."""
+        self.house.set_seats(seats, staff_state(StaffStatus.SOLD, HolderKind.FAN))
+        self.push_deltas()
+
+    # ------------------------------------------------------------ HTTP
+
+    async def _handle(self, request: httpx.Request) -> httpx.Response:
+        fault = self._fault_of(request.url.path)
+        if fault is Fault.UNREACHABLE:
+            raise httpx.ConnectError("unreachable", request=request)
+        if fault is Fault.REQUEST_LOST:
+            raise httpx.ReadError("connection reset", request=request)
+        if fault is Fault.BUSY:
+            return self._problem(ErrorCode.BUSY, (), {"Retry-After": "1"})
+        self._step("sent")
+        answer = self._answer(request)
+        self.push_deltas()
+        self._step("done")
+        if fault is Fault.ANSWER_LOST:
+            raise httpx.ReadTimeout("no answer", request=request)
+        return answer
+
+    def _step(self, what: str) -> None:
+        if self.on_step is not None:
+            self.on_step(what)
+
+    def _fault_of(self, path: str) -> Fault | None:
+        for planned in self._planned:
+            if planned.path_part in path:
+                planned.times -= 1
+                if planned.times <= 0:
+                    self._planned.remove(planned)
+                return planned.fault
+        return None
+
+    def _answer(self, request: httpx.Request) -> httpx.Response:
+        key = request.headers.get(IDEMPOTENCY_KEY_HEADER, "")
+        digest = hashlib.sha256(f"{request.method} {request.url.path} ".encode() + request.content).hexdigest()
+        known = self._answers.get(key) if key else None
+        self.calls.append(Call(request.method, request.url.path, key, known is not None))
+        try:
+            role, device_id = self._caller(request)
+            if known is not None:
+                return self._replay(known, digest)
+            answer = self._route(request, role, device_id)
+        except RefusalError as error:
+            return self._problem(error.code, error.seats, {})
+        except msgspec.ValidationError:
+            return self._problem(ErrorCode.INVALID_REQUEST, (), {})
+        if isinstance(answer, bytes):
+            return httpx.Response(200, content=answer, headers={"Content-Type": SEATS_MEDIA_TYPE})
+        status = 201 if request.method == "POST" else 200
+        content = msgspec.json.encode(answer)
+        if key:
+            self._answers[key] = (digest, status, content)
+        return httpx.Response(status, content=content, headers=_JSON)
+
+    def _replay(self, known: tuple[str, int, bytes], digest: str) -> httpx.Response:
+        if known[0] != digest:
+            return self._problem(ErrorCode.KEY_REUSED, (), {})
+        return httpx.Response(known[1], content=known[2], headers={**_JSON, REPLAYED_HEADER: "true"})
+
+    def _problem(self, code: ErrorCode, seats: tuple[Any, ...], headers: dict[str, str]) -> httpx.Response:
+        status = _STATUS_OF.get(code, 404 if code.value.endswith("not-found") else 409)
+        problem = Problem(type="about:blank", title=code.value, status=status, code=code, seats=seats)
+        return httpx.Response(
+            status, content=msgspec.json.encode(problem), headers={"Content-Type": PROBLEM_MEDIA_TYPE, **headers}
+        )
+
+    def _caller(self, request: httpx.Request) -> tuple[Role, DeviceId]:
+        token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        if not token:
+            return Role.FAN, DeviceId(UUID(int=0))
+        if token not in self._sessions:
+            raise RefusalError(ErrorCode.TOKEN_EXPIRED if self._refresh_tokens else ErrorCode.NOT_SIGNED_IN)
+        session, role = self._sessions[token]
+        return role, session.device_id
+
+    def _route(self, request: httpx.Request, role: Role, device_id: DeviceId) -> object:
+        for method, pattern, needs_staff, handler in _ROUTES:
+            match = re.fullmatch(pattern, request.url.path)
+            if match is None or method != request.method:
+                continue
+            if needs_staff and role is Role.FAN:
+                raise RefusalError(ErrorCode.NOT_SIGNED_IN)
+            if needs_staff and role is Role.OPS and method != "GET":
+                raise RefusalError(ErrorCode.FORBIDDEN)
+            return handler(self, request, match, device_id)
+        raise RefusalError(ErrorCode.NOT_FOUND)
+
+    # ------------------------------------------------------------ staff
+
+    def log_in(self, body: LoginRequest) -> StaffSession:
+        """A session for one of `staff`."""
+        password, role = self.staff.get(body.name, ("", Role.CLERK))
+        if not password or body.password != password:
+            raise RefusalError(ErrorCode.WRONG_CREDENTIALS)
+        return self._open_session(body.name, role, body.device_id)
+
+    def refresh(self, body: RefreshRequest) -> StaffSession:
+        """A refresh token is used once."""
+        name = self._refresh_tokens.pop(body.refresh_token, None)
+        if name is None:
+            raise RefusalError(ErrorCode.NOT_SIGNED_IN)
+        self.refreshes += 1
+        return self._open_session(name, self.staff[name][1], body.device_id)
+
+    def _open_session(self, name: str, role: Role, device_id: DeviceId) -> StaffSession:
+        session = StaffSession(
+            access_token=f"access-{uuid7()}",
+            access_expires_at=self.house.now() + timedelta(seconds=self.access_life_s),
+            refresh_token=f"refresh-{uuid7()}",
+            staff_id=uuid7(),
+            name=name,
+            display_name=name.title(),
+            role=role,
+            device_id=device_id,
+            server_time=self.house.now(),
+        )
+        self._sessions[session.access_token] = (session, role)
+        self._refresh_tokens[session.refresh_token] = name
+        return session
+
+    # ------------------------------------------------------------ the seat feed
+
+    async def dial(self, address: str, _headers: dict[str, str]) -> FakeFeedLink:
+        """For `SeatFeed(dial=…)`: says hello, continues from the client's position if it can."""
+        if not self.feed_reachable:
+            raise ConnectionRefusedError("the feed is away")
+        self.push_deltas()
+        link = FakeFeedLink()
+        house = self.house
+        query = parse_qs(urlsplit(address).query)
+        link.put(_text(FeedHello(
+            event_id=house.event_id, epoch=house.epoch, version=house.version, server_time=house.now()
+        )))  # fmt: skip
+        if "since" in query and int(query["epoch"][0]) == house.epoch:
+            missed = [delta for delta in house.deltas if delta.to_version > int(query["since"][0])]
+            for delta in missed:
+                link.put(encode_delta(delta))
+        self._links.append(link)
+        return link
+
+    def push_deltas(self) -> None:
+        """Send what changed to every open link; `set_seats` by hand needs it."""
+        fresh, self._sent_deltas = self.house.deltas[self._sent_deltas :], len(self.house.deltas)
+        for link in self.open_links:
+            for delta in fresh:
+                link.put(encode_delta(delta))
+
+    def beat(self) -> None:
+        """Send a beat to every open link."""
+        house = self.house
+        for link in self.open_links:
+            link.put(_text(FeedBeat(epoch=house.epoch, version=house.version, server_time=house.now())))
+
+    def ask_resync(self) -> None:
+        """Tell every open link that it must load the snapshot again."""
+        for link in self.open_links:
+            link.put(_text(FeedResync(epoch=self.house.epoch, version=self.house.version)))
+
+    def cut_feeds(self) -> None:
+        """Every link is lost."""
+        for link in self.open_links:
+            link.cut()
+
+    @property
+    def open_links(self) -> list[FakeFeedLink]:
+        """Links that stand."""
+        return [link for link in self._links if link.open]
+
+
+_JSON = {"Content-Type": "application/json", REQUEST_ID_HEADER: "fake"}
+
+
+def _text(message: msgspec.Struct) -> str:
+    return msgspec.json.encode(message).decode()
+
+
+def _body(request: httpx.Request, kind: type[T]) -> T:
+    return msgspec.json.decode(request.content, type=kind)
+
+
+def _events(server: FakeBookingServer) -> EventList:
+    detail = server.house.event()
+    names = EventSummary.__struct_fields__
+    summary = EventSummary(**{name: getattr(detail, name) for name in names})
+    return EventList(events=(summary,), server_time=server.house.now())
+
+
+def _me(server: FakeBookingServer, device_id: DeviceId) -> Me:
+    return Me(principal=f"device:{device_id}", role=Role.CLERK, server_time=server.house.now())
+
+
+_Handler = Callable[[FakeBookingServer, httpx.Request, re.Match[str], DeviceId], object]
+_ID = "([0-9a-f-]{36})"
+_EVENT = r"/v1/events/\d+"
+
+
+def _cancel(server: FakeBookingServer, request: httpx.Request, order_id: UUID) -> object:
+    return server.house.cancel_order(order_id, keep_seats=_body(request, CancelRequest).keep_seats)
+
+
+def _open_job(server: FakeBookingServer, request: httpx.Request, order_id: UUID) -> object:
+    body = _body(request, PrintJobRequest)
+    return server.house.open_print_job(order_id, body.ticket_ids, body.printer)
+
+
+def _report_job(server: FakeBookingServer, request: httpx.Request, print_job_id: UUID) -> object:
+    body = _body(request, PrintJobReport)
+    return server.house.report_print_job(print_job_id, body.status, body.detail)
+
+
+_ROUTES: tuple[tuple[str, str, bool, _Handler], ...] = (
+    ("POST", "/v1/staff/login", False, lambda s, r, _m, _d: s.log_in(_body(r, LoginRequest))),
+    ("POST", "/v1/staff/refresh", False, lambda s, r, _m, _d: s.refresh(_body(r, RefreshRequest))),
+    ("POST", "/v1/staff/logout", True, lambda _s, _r, _m, _d: None),
+    ("GET", "/v1/me", True, lambda s, _r, _m, d: _me(s, d)),
+    ("GET", "/v1/events", False, lambda s, _r, _m, _d: _events(s)),
+    ("GET", _EVENT, False, lambda s, _r, _m, _d: s.house.event()),
+    ("GET", f"{_EVENT}/plan", False, lambda s, _r, _m, _d: s.house.plan),
+    ("GET", f"{_EVENT}/seats", False, lambda s, _r, _m, _d: encode_snapshot(s.house.snapshot())),
+    ("POST", f"{_EVENT}/holds", True, lambda s, r, _m, _d: s.house.hold_seats(_body(r, HoldRequest).seats)),
+    ("GET", f"/v1/holds/{_ID}", True, lambda s, _r, m, _d: s.house.read_hold(UUID(m[1]))),
+    ("DELETE", f"/v1/holds/{_ID}", True, lambda s, _r, m, _d: s.house.release_hold(UUID(m[1]))),
+    ("POST", f"/v1/holds/{_ID}/checkout", True,
+     lambda s, r, m, _d: s.house.check_out(UUID(m[1]), _body(r, CheckoutRequest))),
+    ("GET", f"/v1/orders/{_ID}", True, lambda s, _r, m, _d: s.house.read_order(UUID(m[1]))),
+    ("POST", f"/v1/orders/{_ID}/cancel", True, lambda s, r, m, _d: _cancel(s, r, UUID(m[1]))),
+    ("POST", f"/v1/orders/{_ID}/payments", True,
+     lambda s, r, m, d: s.house.pay(UUID(m[1]), _body(r, PaymentRequest), d)),
+    ("PUT", f"/v1/payments/{_ID}/result", True,
+     lambda s, r, m, _d: s.house.report_result(UUID(m[1]), _body(r, ResultReport))),
+    ("GET", f"/v1/orders/{_ID}/tickets", True, lambda s, _r, m, _d: s.house.tickets(UUID(m[1]))),
+    ("POST", f"/v1/orders/{_ID}/print-jobs", True, lambda s, r, m, _d: _open_job(s, r, UUID(m[1]))),
+    ("PUT", f"/v1/print-jobs/{_ID}", True, lambda s, r, m, _d: _report_job(s, r, UUID(m[1]))),
+)  # fmt: skip
