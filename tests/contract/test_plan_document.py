@@ -80,15 +80,16 @@ def test_every_value_arrives_on_the_other_side() -> None:
     ]
 
 
-def test_areas_arrive_with_absolute_points_and_texts() -> None:
+def test_points_and_texts_of_areas_arrive_as_offsets() -> None:
     plan = msgspec.json.decode(document_of("second variant"), type=wire.Plan, strict=True)
     assert [area.shape for area in plan.areas] == ["rectangle", "circle", "ellipse", "polygon", "text"]
     circle, ellipse, polygon, text = plan.areas[1:]
+    assert (polygon.x, polygon.y, text.x, text.y) == (60, 260, 250, 280)
     assert (circle.x, circle.y, circle.width, circle.height) == (350, 160, 40, 40)
     assert (ellipse.width, ellipse.height, ellipse.rotation) == (60, 20, 15.5)
-    assert list(polygon.points) == [60, 260, 100, 260, 80, 290.5]
-    assert (polygon.text, polygon.text_x, polygon.text_y, polygon.text_size) == ("Bar", 65, 265, 12)
-    assert (text.text, text.text_x, text.text_y) == ("Exit", 250, 280)
+    assert list(polygon.points) == [0, 0, 40, 0, 20, 30.5]
+    assert (polygon.text, polygon.text_x, polygon.text_y, polygon.text_size) == ("Bar", 5, 5, 12)
+    assert (text.text, text.text_x, text.text_y) == ("Exit", 0, 0)
 
 
 def members(kind: type[msgspec.Struct]) -> set[str]:

@@ -2,9 +2,10 @@
 
 Columns over all seats, so that 60,000 seats are a few arrays. Areas: `x`, `y` is the upper left corner of a rectangle,
 the centre of a circle or ellipse, the place of a text; `width` and `height` are full sizes; `points` and `text_x`,
-`text_y` are absolute plan units; `rotation` is degrees clockwise about (`x`, `y`). What the wire has no member for
-(short names of sections, running-text names of rows, radii and start directions of single seats) stands under
-`extras`, which clients ignore, so that an export loses nothing.
+`text_y` are offsets from (`x`, `y`), about which `rotation` turns clockwise, in degrees.
+
+What the wire has no member for (short names of sections, running-text names of rows, radii and start directions of
+single seats) stands under `extras`, which clients ignore, so that an export loses nothing.
 """
 
 from __future__ import annotations
@@ -192,21 +193,38 @@ def _area_body(area: Area) -> _Document:
         "y": area.y,
         "width": area.width,
         "height": area.height,
-        "points": [value for point in area.points for value in (point.x, point.y)],
+        "points": [value for point in area.points for value in (_offset(point.x, area.x), _offset(point.y, area.y))],
         "rotation": area.rotation,
         "color": area.color,
         "border_color": area.border_color,
     }
     if area.text is not None:
         text = area.text
-        body.update(text=text.text, text_x=text.x, text_y=text.y, text_size=text.size, text_color=text.color)
+        body.update(
+            text=text.text,
+            text_x=_offset(text.x, area.x),
+            text_y=_offset(text.y, area.y),
+            text_size=text.size,
+            text_color=text.color,
+        )
     return body
+
+
+def _offset(value: float, origin: float) -> float:
+    """To a millionth, as shapes are read from files, so that there and back is the same shape."""
+    return round(value - origin, 6)
 
 
 def _area_of(body: _Document) -> Area:
     text = None
     if body.get("text"):
-        text = AreaText(body["text"], body["text_x"], body["text_y"], body["text_size"], body["text_color"])
+        text = AreaText(
+            body["text"],
+            round(body["x"] + body["text_x"], 6),
+            round(body["y"] + body["text_y"], 6),
+            body["text_size"],
+            body["text_color"],
+        )
     values = body["points"]
     return Area(
         AreaShape(body["shape"]),
@@ -214,7 +232,10 @@ def _area_of(body: _Document) -> Area:
         body["y"],
         body["width"],
         body["height"],
-        tuple(Point(x, y) for x, y in zip(values[::2], values[1::2], strict=True)),
+        tuple(
+            Point(round(body["x"] + x, 6), round(body["y"] + y, 6))
+            for x, y in zip(values[::2], values[1::2], strict=True)
+        ),
         body["rotation"],
         body["color"],
         body["border_color"],

@@ -39,6 +39,7 @@ _LOWER_SHARE = 0.52
 _LOWER_SECTORS = 36
 _UPPER_SECTORS = 44
 _MIN_STADIUM = 2_000
+_GRASS, _CHALK = "#3f8f4f", "#ffffff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,15 +167,15 @@ def _recategorised(section: Section, category_no: int) -> Section:
 
 def _pitch_areas(centre: Point) -> tuple[Area, ...]:
     left, top = centre.x - _PITCH.x / 2, centre.y - _PITCH.y / 2
-    text = AreaText("Pitch", centre.x, centre.y, 120.0, "#ffffff")
-    grass = Area(AreaShape.RECTANGLE, left, top, _PITCH.x, _PITCH.y, (), 0.0, "#3f8f4f", "#ffffff", text)
-    circle = Area(AreaShape.CIRCLE, centre.x, centre.y, 366.0, 366.0, (), 0.0, "", "#ffffff")
-    halfway = Area(AreaShape.RECTANGLE, centre.x - 2, top, 4.0, _PITCH.y, (), 0.0, "#ffffff", "")
+    text = AreaText("Pitch", centre.x, top + 150.0, 120.0, _CHALK)
+    grass = Area(AreaShape.RECTANGLE, left, top, _PITCH.x, _PITCH.y, (), 0.0, _GRASS, _CHALK, text)
+    circle = Area(AreaShape.CIRCLE, centre.x, centre.y, 366.0, 366.0, (), 0.0, _GRASS, _CHALK)
+    halfway = Area(AreaShape.RECTANGLE, centre.x - 2, top, 4.0, _PITCH.y, (), 0.0, _CHALK, "")
     boxes = tuple(
-        Area(AreaShape.RECTANGLE, x, centre.y - 403.0, 330.0, 806.0, (), 0.0, "", "#ffffff")
+        Area(AreaShape.RECTANGLE, x, centre.y - 403.0, 330.0, 806.0, (), 0.0, _GRASS, _CHALK)
         for x in (left, left + _PITCH.x - 330.0)
     )
-    return (grass, halfway, circle, *boxes)
+    return (grass, circle, halfway, *boxes)
 
 
 HALL_CATEGORIES = (Category("Front", "#0072b2"), Category("Rear", "#e69f00"))
