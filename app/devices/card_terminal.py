@@ -11,8 +11,9 @@ Errors (all are `TerminalError` and carry a kebab-case `code`) say that nothing 
     TerminalError
     ├── TerminalUnavailableError   no connection or no registration; no payment was sent       terminal-unavailable
     ├── TerminalBusyError          another command of ours is running on this terminal          terminal-busy
-    ├── TerminalRefusedError       the terminal refused an enquiry or a reversal                 terminal-refused
-    └── UnsupportedCurrencyError   the terminal's protocol has no number for this currency       unsupported-currency
+    ├── TerminalRefusedError       it refused the registration, an enquiry or a reversal           terminal-refused
+    ├── UnsupportedCurrencyError   the terminal's protocol has no number for this currency       unsupported-currency
+    └── UnsupportedAmountError     the terminal's protocol cannot carry this amount              unsupported-amount
 """
 
 from __future__ import annotations
@@ -133,6 +134,10 @@ class TerminalRefusedError(TerminalError):
 
 class UnsupportedCurrencyError(TerminalError):
     code = "unsupported-currency"
+
+
+class UnsupportedAmountError(TerminalError):
+    code = "unsupported-amount"
 
 
 class CardTerminal(Protocol):

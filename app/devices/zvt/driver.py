@@ -28,10 +28,11 @@ from app.devices.card_terminal import (
     TerminalResult,
     TerminalStatus,
     TerminalUnavailableError,
+    UnsupportedAmountError,
     Verdict,
 )
 from app.devices.zvt import codes, messages
-from app.devices.zvt.codec import FrameReader
+from app.devices.zvt.codec import FrameReader, ZvtFormatError
 from app.devices.zvt.exchange import ApprovalTold, Event, Exchange, ProgressTold, State
 from app.devices.zvt.redaction import EvidenceLog, redact_text
 from app.devices.zvt.results import payment_result, result_of_status, reversal_result
@@ -142,15 +143,18 @@ class ZvtTerminal:
         self, amount_minor: int, currency: str, *, on_progress: ProgressCallback, on_result: ResultCallback
     ) -> TerminalResult:
         """Book a sale; see `CardTerminal.pay`."""
-        exchange = Exchange(messages.authorize(amount_minor, currency), asks_verdict=True)
+        try:
+            exchange = Exchange(messages.authorize(amount_minor, currency), asks_verdict=True)
+        except ZvtFormatError as error:
+            raise UnsupportedAmountError(str(error)) from error
 
         async def follow(event: Event) -> None:
             if isinstance(event, ProgressTold):
-                on_progress(codes.progress_of(event.code))
+                _tell(on_progress, codes.progress_of(event.code))
             else:
                 await self._ask_verdict(exchange, event, currency, on_result)
 
-        on_progress(Progress.CONNECTING)
+        _tell(on_progress, Progress.CONNECTING)
         evidence = await self._command(exchange, currency, follow)
         result = payment_result(exchange, currency, self._zone(), _now())
         return self._with_papers(result, exchange, evidence)
@@ -290,6 +294,13 @@ class ZvtTerminal:
     def _with_papers(self, result: TerminalResult, exchange: Exchange, evidence: EvidenceLog) -> TerminalResult:
         lines = tuple(redact_text(line) for line in exchange.receipt_lines)
         return replace(result, receipt_lines=lines, evidence=evidence.steps)
+
+
+def _tell(on_progress: ProgressCallback, progress: Progress) -> None:
+    try:
+        on_progress(progress)
+    except Exception:  # noqa: BLE001 - a picture that cannot be drawn must not cost a payment its end
+        _log.exception("progress could not be shown")
 
 
 async def _ignore(_event: Event) -> None:

@@ -15,6 +15,7 @@ from app.devices.card_terminal import (
     TerminalRefusedError,
     TerminalResult,
     TerminalUnavailableError,
+    UnsupportedAmountError,
     UnsupportedCurrencyError,
     Verdict,
 )
@@ -246,6 +247,34 @@ async def test_a_currency_without_a_number_says_that_nothing_was_begun(counter: 
     with pytest.raises(UnsupportedCurrencyError):
         await counter.pay(100, "XTS")
     assert counter.machine.payments_asked == 0
+
+
+async def test_an_amount_that_fits_no_frame_says_that_nothing_was_begun(counter: Counter) -> None:
+    with pytest.raises(UnsupportedAmountError):
+        await counter.pay(10**12)
+    assert counter.machine.payments_asked == 0
+
+
+async def test_a_picture_that_cannot_be_drawn_costs_no_payment_its_end(
+    counter: Counter, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_progress: Progress) -> None:
+        raise RuntimeError("no window")
+
+    result = await counter.driver().pay(1250, "EUR", on_progress=fail, on_result=counter.till.decide)
+    assert result.outcome is APPROVED
+    assert "progress could not be shown" in caplog.text
+
+
+async def test_a_cancelled_payment_hangs_up_and_the_terminal_can_be_used_again(counter: Counter) -> None:
+    counter.machine.card_gate.clear()
+    driver = counter.driver(t4_s=3)
+    paying = asyncio.create_task(driver.pay(1, "EUR", on_progress=lambda _: None, on_result=counter.till.decide))
+    await eventually(lambda: counter.machine.phase == "awaiting-card")
+    paying.cancel()
+    await asyncio.gather(paying, return_exceptions=True)
+    await eventually(lambda: not counter.machine.occupied)
+    assert (await driver.status()).readiness is Readiness.READY
 
 
 @pytest.mark.parametrize("currency", ["USD", "JPY", "KWD", "BRL", "GBP"])

@@ -207,6 +207,16 @@ def test_no_course_of_frames_makes_money_of_nothing(frames: list[Apdu], accept: 
     assert exchange.state is not State.LOST or result.outcome is TerminalOutcome.UNKNOWN
 
 
+@given(
+    st.lists(st.builds(Apdu, st.sampled_from([0x040F, 0x04FF, 0x06D1, 0x06D3, 0x8000, 0x0999]), st.binary(max_size=40)))
+)
+def test_whatever_a_terminal_sends_the_exchange_goes_on(frames: list[Apdu]) -> None:
+    exchange = play(*frames)
+    assert not exchange.finished
+    exchange.lose()
+    assert outcome_of(exchange).outcome is TerminalOutcome.UNKNOWN
+
+
 def reversal(**facts: int | None) -> TerminalResult:
     told = TerminalResult(TerminalOutcome.APPROVED, 1250, "EUR", trace=124, receipt_no=42, original_trace=123)
     return replace(told, **facts)  # type: ignore[arg-type]
