@@ -1,4 +1,4 @@
-"""SQL as SQL: numbered migrations, functions that are re-applied when they change, named queries."""
+"""SQL as SQL: numbered migrations, functions that are re-applied when they change, named queries, invariants."""
 
 from __future__ import annotations
 
@@ -46,6 +46,11 @@ def migrations() -> tuple[SqlFile, ...]:
 def functions() -> tuple[SqlFile, ...]:
     """All files of SQL functions, by name: a file may use what an earlier one defines."""
     return tuple(SqlFile(0, name.removesuffix(".sql"), text) for name, text in sorted(_texts("functions")))
+
+
+def invariants() -> tuple[SqlFile, ...]:
+    """The rules that no database may break, by name; each is one query of breaches with a column `detail`."""
+    return tuple(SqlFile(0, name.removesuffix(".sql"), text) for name, text in sorted(_texts("invariants")))
 
 
 @cache

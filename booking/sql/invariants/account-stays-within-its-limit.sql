@@ -1,0 +1,14 @@
+-- R8: tickets of a fan's account in an event, bought or held.
+SELECT format('%s has %s tickets in event %s, the limit is %s', have.principal, sum(have.seats), have.event_id,
+              min(e.max_per_account)) AS detail
+  FROM (SELECT o.event_id, o.principal, count(*) AS seats
+          FROM orders o JOIN order_seats l USING (order_id)
+         WHERE l.valid AND o.channel = 'online' GROUP BY 1, 2
+        UNION ALL
+        SELECT h.event_id, h.principal, sum(cardinality(h.seats))
+          FROM holds h
+         WHERE h.channel = 'online'
+           AND (h.status = 'PAYMENT_PENDING' OR (h.status = 'HELD' AND h.expires_at > booking_now()))
+         GROUP BY 1, 2) have
+  JOIN events e ON e.event_id = have.event_id
+ GROUP BY have.event_id, have.principal HAVING sum(have.seats) > min(e.max_per_account)

@@ -1,0 +1,11 @@
+-- R39: a confirmed order owns exactly its seats.
+SELECT format('order %s does not own seat %s of event %s', o.order_id, l.seat_no, l.event_id) AS detail
+  FROM orders o
+  JOIN order_seats l USING (order_id)
+  LEFT JOIN seats s ON s.event_id = l.event_id AND s.seat_no = l.seat_no
+ WHERE (o.status = 'CONFIRMED' AND NOT l.valid)
+    OR (l.valid AND (s.status IS DISTINCT FROM 3 OR s.order_id IS DISTINCT FROM o.order_id))
+UNION ALL
+SELECT format('order %s is confirmed without a seat', o.order_id)
+  FROM orders o
+ WHERE o.status = 'CONFIRMED' AND NOT EXISTS (SELECT FROM order_seats l WHERE l.order_id = o.order_id)

@@ -1,0 +1,11 @@
+-- R3: each hold, and each confirmation, went into the outbox in its own transaction, once.
+SELECT format('hold %s has %s outbox rows', h.hold_id, count(x.id)) AS detail
+  FROM holds h
+  LEFT JOIN outbox x ON x.aggregate_id = h.hold_id AND x.type = 'seats-held' AND x.seats = h.seats
+ WHERE h.created_at >= (SELECT min(o.created_at) FROM outbox o)
+ GROUP BY h.hold_id HAVING count(x.id) <> 1
+UNION ALL
+SELECT format('order %s has %s confirmations in the outbox', o.order_id, count(x.id))
+  FROM orders o LEFT JOIN outbox x ON x.aggregate_id = o.order_id AND x.type = 'order-confirmed'
+ WHERE o.confirmed_at IS NOT NULL AND o.confirmed_at >= (SELECT min(f.created_at) FROM outbox f)
+ GROUP BY o.order_id HAVING count(x.id) <> 1
