@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.bench.seat_map.plans import mixed_states, theatre
-from widgets.seat_map import SeatMapPlan, SeatMapTexts, SeatMapWidget, Stats
+from widgets.seat_map import Level, SeatMapPlan, SeatMapTexts, SeatMapWidget, Stats
 from widgets.theme import Theme
 
 FREE, SOLD = 0, 3
@@ -82,3 +83,21 @@ def hover(widget: QWidget, at: QPointF) -> None:
 def pixels(widget: SeatMapWidget) -> npt.NDArray[np.uint32]:
     """A copy of the picture of the seats."""
     return widget.scene.renderer.canvas.pixels.copy()
+
+
+def click(widget: QWidget, at: QPoint, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    QTest.mouseClick(widget, Qt.MouseButton.LeftButton, keys, at)
+
+
+def double_click(widget: QWidget, at: QPoint) -> None:
+    """What a mouse sends: press, release, double press, release."""
+    click(widget, at)
+    QTest.mouseDClick(widget, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, at)
+
+
+def press(widget: QWidget, key: Qt.Key) -> None:
+    QTest.keyClick(widget, key)
+
+
+def seats_can_be_picked(widget: SeatMapWidget) -> bool:
+    return widget.level is not Level.FAR

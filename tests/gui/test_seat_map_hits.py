@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QHelpEvent, QWheelEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QToolTip
 from pytestqt.qtbot import QtBot
 
 from tests.bench.seat_map.plans import bowl, mixed_states, theatre
-from tests.gui.seat_map_stage import FREE, SOLD, centre_of, hover, look_at, rest, show_map
-from widgets.seat_map import Level, SeatMapPlan, SeatMapTexts, SeatMapWidget
+from tests.gui.seat_map_stage import (
+    FREE,
+    SOLD,
+    centre_of,
+    click,
+    double_click,
+    hover,
+    look_at,
+    press,
+    rest,
+    seats_can_be_picked,
+    show_map,
+)
+from widgets.seat_map import SeatMapPlan, SeatMapPlanError, SeatMapTexts, SeatMapWidget
+from widgets.seat_map.plan import empty_plan
 from widgets.seat_map.seat_grid import SeatGrid
 
 PLANS = {"theatre": theatre(), "bowl": bowl(6_000)}
@@ -64,7 +81,7 @@ def test_a_click_tells_the_seat_and_does_not_move_the_map(qtbot: QtBot) -> None:
     clicked: list[int] = []
     widget.seat_clicked.connect(clicked.append)
     scale = widget.camera.scale
-    qtbot.mouseClick(widget, Qt.MouseButton.LeftButton, pos=widget.seat_rect(42).center())
+    click(widget, widget.seat_rect(42).center())
     assert clicked == [42]
     assert widget.camera.scale == scale
 
@@ -74,8 +91,7 @@ def test_a_double_click_on_a_seat_is_one_wish(qtbot: QtBot) -> None:
     clicked: list[int] = []
     widget.seat_clicked.connect(clicked.append)
     at = widget.seat_rect(42).center()
-    qtbot.mouseClick(widget, Qt.MouseButton.LeftButton, pos=at)
-    qtbot.mouseDClick(widget, Qt.MouseButton.LeftButton, pos=at)
+    double_click(widget, at)
     assert clicked == [42]
 
 
@@ -132,26 +148,26 @@ def test_band_mode_needs_no_key(qtbot: QtBot) -> None:
 def test_a_range_in_the_row_runs_from_the_last_click(qtbot: QtBot, modifier: Qt.KeyboardModifier) -> None:
     widget = show_map(qtbot, states=np.zeros(theatre().seat_count, np.uint8))
     row = widget.plan.seats_of_row(5)
-    qtbot.mouseClick(widget, Qt.MouseButton.LeftButton, pos=widget.seat_rect(row[2]).center())
+    click(widget, widget.seat_rect(row[2]).center())
     with qtbot.waitSignal(widget.seats_banded) as blocker:
-        qtbot.mouseClick(widget, Qt.MouseButton.LeftButton, modifier, widget.seat_rect(row[6]).center())
+        click(widget, widget.seat_rect(row[6]).center(), modifier)
     assert blocker.args[0].tolist() == list(row[2:7])
 
 
 def test_from_afar_a_click_picks_nothing_and_a_double_click_opens_the_section(qtbot: QtBot) -> None:
     widget = show_map(qtbot, bowl(30_000), size=(700, 500))
-    assert widget.level is Level.FAR
+    assert not seats_can_be_picked(widget)
     clicked: list[int] = []
     widget.seat_clicked.connect(clicked.append)
     seat = 12_345
     at = widget.seat_rect(seat).center()
     section = int(widget.plan.seat_section[seat])
-    qtbot.mouseClick(widget, Qt.MouseButton.LeftButton, pos=at)
+    click(widget, at)
     assert widget.section_at(QPointF(at)) == section
-    qtbot.mouseDClick(widget, Qt.MouseButton.LeftButton, pos=at)
+    double_click(widget, at)
     rest(qtbot, widget)
     assert clicked == []
-    assert widget.level is not Level.FAR
+    assert seats_can_be_picked(widget)
     bounds = widget.scene.section_bounds(section)
     view = widget.camera.view()
     assert view.left < (bounds.left + bounds.right) / 2 < view.right
@@ -169,9 +185,6 @@ def test_the_pointer_tells_the_seat_under_it_once_and_when_it_leaves(qtbot: QtBo
 
 def test_a_seat_explains_itself_in_the_words_of_the_host(qtbot: QtBot) -> None:
     widget = show_map(qtbot, texts=SeatMapTexts(tooltip=lambda seat: f"seat no. {seat}"))
-    from PySide6.QtCore import QCoreApplication, QEvent
-    from PySide6.QtGui import QHelpEvent
-    from PySide6.QtWidgets import QToolTip
 
     at = widget.seat_rect(77).center()
     QCoreApplication.sendEvent(widget, QHelpEvent(QEvent.Type.ToolTip, at, widget.mapToGlobal(at)))
@@ -184,8 +197,6 @@ def test_the_wheel_zooms_about_the_pointer(qtbot: QtBot) -> None:
     look_at(qtbot, widget, 300, 20)
     point = QPointF(500, 250)
     before = widget.camera.to_plan(point.x(), point.y())
-    from PySide6.QtCore import QCoreApplication
-    from PySide6.QtGui import QWheelEvent
 
     event = QWheelEvent(
         point, widget.mapToGlobal(point), QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton,
@@ -198,21 +209,16 @@ def test_the_wheel_zooms_about_the_pointer(qtbot: QtBot) -> None:
 
 
 def test_an_empty_plan_can_be_shown_and_touched(qtbot: QtBot) -> None:
-    from widgets.seat_map.plan import empty_plan
 
     widget = show_map(qtbot, empty_plan(), states=np.empty(0, np.uint8))
-    qtbot.mouseClick(widget, Qt.MouseButton.LeftButton, pos=QPoint(100, 100))
-    qtbot.mouseDClick(widget, Qt.MouseButton.LeftButton, pos=QPoint(100, 100))
+    double_click(widget, QPoint(100, 100))
     for key in (Qt.Key.Key_Right, Qt.Key.Key_PageDown, Qt.Key.Key_Space, Qt.Key.Key_Plus, Qt.Key.Key_0):
-        qtbot.keyClick(widget, key)
+        press(widget, key)
     rest(qtbot, widget)
     assert widget.focused_seat == -1
 
 
 def test_columns_that_do_not_fit_together_are_refused() -> None:
-    from dataclasses import fields
-
-    from widgets.seat_map import SeatMapPlanError
 
     good = PLANS["theatre"]
     values = {f.name: getattr(good, f.name) for f in fields(SeatMapPlan) if f.init}

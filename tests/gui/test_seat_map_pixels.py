@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -60,7 +62,7 @@ def differing_after(renderer: Renderer, camera: Camera, rounds: int) -> float:
 @pytest.mark.parametrize("seat_px", [4.3, 5.0, 7.0, 11.0, 16.0, 24.0, 47.0])
 @pytest.mark.parametrize("make_plan", [theatre, lambda: bowl(9_000)], ids=["theatre", "bowl"])
 def test_partial_redraws_equal_a_full_one_bit_for_bit(
-    qapp: QApplication, make_plan: type[SeatMapPlan], seat_px: float, dpr: float
+    qapp: QApplication, make_plan: Callable[[], SeatMapPlan], seat_px: float, dpr: float
 ) -> None:
     renderer, camera = renderer_of(make_plan(), seat_px, dpr, Theme.light())
     assert renderer.diameter >= 4 or dpr == 1.0
@@ -93,7 +95,7 @@ def test_seats_are_drawn_with_the_pixels_of_the_screen(qapp: QApplication, dpr: 
 
 @given(st.integers(4, 112), st.floats(0, 2 * np.pi), st.floats(0, 1), st.floats(0, 1))
 def test_rounded_discs_of_neighbours_never_share_a_pixel(size: int, turn: float, at_x: float, at_y: float) -> None:
-    """Why a partial redraw is exact: at the diameter chosen for a distance, stamped pixels of neighbours are disjoint."""
+    """Why a partial redraw is exact: at the diameter chosen for a distance, neighbours stamp disjoint pixels."""
     distance = size + np.sqrt(2) + 1e-6
     assert fitting_diameter(1000.0, distance) == size
     left, top = np.floor([at_x, at_y])

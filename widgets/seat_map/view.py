@@ -99,6 +99,8 @@ class SeatMapView(QWidget):
         """Exactly these seats are mine, picked or held; new ones pulse."""
         mine = tuple(seats)
         before = self._overlays.mine
+        if mine == before:
+            return
         changed = self._scene.states.set_mine(mine)
         self._overlays.own(mine, monotonic())
         for seat in {*before, *mine}:
