@@ -163,21 +163,19 @@ def _balcony_mark(row: int, side: int) -> _Mark:
 
 
 def _boxes(key: str, side: int) -> tuple[Row, ...]:
-    """Four boxes of four chairs along a side wall; the chairs at the back of the two nearest the stage see less."""
+    """Four boxes of four chairs along a side wall; in the two nearest the stage the two front chairs see less."""
     rows = []
-    for index in range(4):
-        angle, radius = side * (0.80 - index * 0.012), 520.0 + index * 112.0
-        middle = Point(_CENTRE.x + radius * math.sin(angle), _CENTRE.y + radius * math.cos(angle))
-        seats = tuple(_box_seat(key, index, chair, middle, side) for chair in range(4))
-        rows.append(Row(str(index + 1), seats, LabelPosition.NONE, f"Box {index + 1}", "Chair %s"))
+    for box in range(4):
+        angle, middle = side * (0.80 - box * 0.012), 520.0 + box * 125.0
+        seats = tuple(_box_seat(key, box, chair, angle, middle + (chair - 1.5) * _SEAT_PITCH) for chair in range(4))
+        rows.append(Row(str(box + 1), seats, LabelPosition.END, f"Box {box + 1}", "Chair %s"))
     return tuple(rows)
 
 
-def _box_seat(key: str, box: int, chair: int, middle: Point, side: int) -> Seat:
-    back = chair // 2
-    along = (chair % 2 - 0.5) * 30.0
-    flags = SeatFlag.RESTRICTED_VIEW if back and box < 2 else SeatFlag.NONE
-    x, y = round(middle.x + side * back * 30.0, 2), round(middle.y + along, 2)
+def _box_seat(key: str, box: int, chair: int, angle: float, radius: float) -> Seat:
+    flags = SeatFlag.RESTRICTED_VIEW if box < 2 and chair < 2 else SeatFlag.NONE
+    x = round(_CENTRE.x + radius * math.sin(angle), 2)
+    y = round(_CENTRE.y + radius * math.cos(angle), 2)
     return Seat(f"{key}-{box + 1}-{chair + 1}", str(chair + 1), x, y, _BOX, flags)
 
 
@@ -189,13 +187,12 @@ def _areas() -> tuple[Area, ...]:
     )
     stage_text = AreaText("Stage", x, 180.0, 44.0, "#ffffff")
     stage = Area(AreaShape.POLYGON, x - 330.0, 40.0, 660.0, 305.0, points, 0.0, "#5b3a29", "#3d261b", stage_text)
-    mixer_text = AreaText("Sound desk", x, 1078.0, 16.0, "#ffffff")
-    mixer = Area(AreaShape.RECTANGLE, x - 70.0, 1060.0, 140.0, 36.0, (), 0.0, "#6b7280", "", mixer_text)
+    mixer_text = AreaText("Sound desk", x, 1038.0, 16.0, "#ffffff")
+    mixer = Area(AreaShape.RECTANGLE, x - 70.0, 1020.0, 140.0, 36.0, (), 0.0, "#6b7280", "", mixer_text)
     words = (
-        ("Stalls", x, 1035.0, 26.0),
-        ("Balcony", x, 1390.0, 26.0),
-        ("Foyer", 200.0, 1420.0, 22.0),
-        ("Bar", _WIDTH - 200.0, 1420.0, 22.0),
+        ("Balcony", x, 1100.0, 26.0),
+        ("Foyer", 205.0, 790.0, 22.0),
+        ("Bar", _WIDTH - 205.0, 790.0, 22.0),
     )
     texts = tuple(Area(AreaShape.TEXT, at, y, text=AreaText(text, at, y, size)) for text, at, y, size in words)
     return (stage, mixer, *texts)
