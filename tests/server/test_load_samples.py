@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from booking.domain.currencies import exponent_of
+from booking.services.check_invariants import check
 from booking.services.load_samples import load_samples
 from booking.services.sample_programme import EVENTS, STAFF
 from booking.store.database import Database
@@ -62,6 +63,7 @@ async def _look_at_invariants(db: Database) -> None:
         " OR o.amount_minor <> (SELECT sum(l.amount_minor) FROM order_seats AS l WHERE l.order_id = o.order_id)"
     )
     assert unpaid == []
+    assert (await check(db.dsn)).breaches == ()
     row = await db.fetchrow("SELECT count(*) AS orders FROM orders WHERE status = 'CONFIRMED'")
     assert row is not None
     assert row["orders"] == sum(event.orders for event in EVENTS)

@@ -373,7 +373,14 @@ def test_the_real_stadium_falls_back_to_uuids_and_says_so(stadium: PlanReading) 
 # ---------------------------------------------------------------- any change at all
 
 _SCALARS = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.just("A"), st.builds(list), st.builds(dict)
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=8),
+    st.just("A"),
+    st.builds(list),
+    st.builds(dict),
 )
 
 
