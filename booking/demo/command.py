@@ -10,6 +10,7 @@ from pathlib import Path
 import platformdirs
 
 ROLES = ("clerk", "ops", "supervisor", "admin")
+DEFAULT_TOUR = "card:3,cash:2"
 _ROOT_HOME = Path("/var/lib/taquilla")
 
 
@@ -26,7 +27,9 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, metavar="DIR", help=f"keeps everything; default: {default_folder()}")
     parser.add_argument("--person", choices=ROLES, default="clerk", help="who is signed in (default: clerk)")
     parser.add_argument("--headless", action="store_true", help="no window: the tour of a sale, with pictures")
-    parser.add_argument("--tour", type=Path, metavar="PLAN", help="another plan for the tour (JSON)")
+    parser.add_argument(
+        "--tour", default=DEFAULT_TOUR, metavar="PLAN", help=f"what the tour sells (default: {DEFAULT_TOUR})"
+    )
     parser.add_argument("--pictures", type=Path, metavar="DIR", help="where the tour's pictures go")
     parser.add_argument("--no-console", action="store_true", help="the stack alone; implies --stay")
     parser.add_argument(

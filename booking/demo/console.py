@@ -44,7 +44,7 @@ class ConsoleRun:
         return process
 
 
-async def take_tour(run: ConsoleRun, folders: DemoFolders, pictures: Path, plan: Path | None) -> int:
+async def take_tour(run: ConsoleRun, folders: DemoFolders, pictures: Path, plan: str) -> int:
     """The whole sale in windows that nobody sees: real processes, real events, a picture of each step.
 
     Returns 0, or 1 when the tour did not end well.
@@ -68,10 +68,10 @@ async def take_tour(run: ConsoleRun, folders: DemoFolders, pictures: Path, plan:
     return 0
 
 
-def _prepare_tour(folders: DemoFolders, pictures: Path, plan: Path | None) -> list[str]:
+def _prepare_tour(folders: DemoFolders, pictures: Path, plan: str) -> list[str]:
     pictures.mkdir(parents=True, exist_ok=True)
     folders.tour_report.unlink(missing_ok=True)
-    words = ["--tour", str(plan.absolute()) if plan else "sale", "--pictures", str(pictures)]
+    words = ["--tour", plan, "--pictures", str(pictures)]
     return [*words, "--report", str(folders.tour_report)]
 
 
