@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QPushButton, QStyleOptionButton, QWidget
+from PySide6.QtWidgets import QPushButton, QStyle, QStyleOptionButton, QStylePainter, QWidget
 
 _TURN_MS = 90
 _STEPS = 12
+_EDGE_PX = 12
 
 
 class AsyncButton(QPushButton):
@@ -85,49 +86,46 @@ class AsyncButton(QPushButton):
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        if self._key_hint and self.width() > self._room_with_hint():
-            self._paint_key_hint()
+        del event
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        side = min(self.height() - 20, 16)
+        text_px = self.fontMetrics().horizontalAdvance(self.text())
+        beside = self.width() > text_px + 2 * (side + 2 * _EDGE_PX)
+        if self._busy and not beside:
+            option.text = ""
+        painter = QStylePainter(self)
+        painter.drawControl(QStyle.ControlElement.CE_PushButton, option)
+        ink = QColor(option.palette.color(QPalette.ColorRole.ButtonText))
         if self._busy:
-            self._paint_turning()
-
-    def _room_with_hint(self) -> int:
-        metrics = self.fontMetrics()
-        return metrics.horizontalAdvance(self.text()) + 2 * (metrics.horizontalAdvance(self._key_hint) + 28)
-
-    def _paint_key_hint(self) -> None:
-        painter = QPainter(self)
-        painter.setFont(self._small_font())
-        colour = self._ink()
-        colour.setAlphaF(0.8)
-        painter.setPen(colour)
-        side = Qt.AlignmentFlag.AlignLeft if self.isRightToLeft() else Qt.AlignmentFlag.AlignRight
-        area = self.rect().adjusted(14, 0, -14, 0)
-        painter.drawText(area, side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter, self._key_hint)
+            self._paint_turning(painter, ink, side, beside=beside)
+        elif self._key_hint:
+            self._paint_key_hint(painter, ink, text_px)
         painter.end()
 
-    def _small_font(self) -> QFont:
+    def _paint_key_hint(self, painter: QPainter, ink: QColor, text_px: int) -> None:
+        """At the far end, where it does not touch the text."""
         font = QFont(self.font())
         font.setPixelSize(max(self.fontInfo().pixelSize() - 3, 10))
         font.setBold(False)
-        return font
+        painter.setFont(font)
+        hint_px = painter.fontMetrics().horizontalAdvance(self._key_hint)
+        if self.width() < text_px + 2 * (hint_px + _EDGE_PX + 8):
+            return
+        ink.setAlphaF(0.85)
+        painter.setPen(ink)
+        side = Qt.AlignmentFlag.AlignLeft if self.isRightToLeft() else Qt.AlignmentFlag.AlignRight
+        area = self.rect().adjusted(_EDGE_PX, 0, -_EDGE_PX, 0)
+        painter.drawText(area, side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter, self._key_hint)
 
-    def _ink(self) -> QColor:
-        """The colour of the button's text, as the style sheet set it."""
-        group = QPalette.ColorGroup.Normal if self.isEnabled() else QPalette.ColorGroup.Disabled
-        option = QStyleOptionButton()
-        self.initStyleOption(option)
-        return QColor(option.palette.color(group, QPalette.ColorRole.ButtonText))
-
-    def _paint_turning(self) -> None:
-        side = min(self.height() - 20, 16)
-        inset = 14
-        left = self.width() - side - inset if self.isRightToLeft() else inset
-        painter = QPainter(self)
+    def _paint_turning(self, painter: QPainter, ink: QColor, side: int, *, beside: bool) -> None:
+        """A turning arc: beside the text where there is room, in its place otherwise."""
+        left = (self.width() - side) / 2
+        if beside:
+            left = self.width() - side - _EDGE_PX if self.isRightToLeft() else _EDGE_PX
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        pen = QPen(self._ink(), 2)
+        pen = QPen(ink, 2)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setPen(pen)
         circle = QRectF(left, (self.height() - side) / 2, side, side)
         painter.drawArc(circle, -self._step * 360 * 16 // _STEPS, 270 * 16)
-        painter.end()

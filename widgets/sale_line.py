@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QToolButton, QWidget
 
-from widgets.build import column, label, row
+from widgets.build import label
+from widgets.choice_box import ChoiceBox
+from widgets.elided_label import ElidedLabel
 from widgets.theme import Theme
+
+_TYPE_PX = 108
+_DROP_PX = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +43,21 @@ class SaleLine(QWidget):
         super().__init__(parent)
         self.seat_no = face.seat_no
         self._face: SaleLineFace | None = None
-        self._name = label()
+        self._name = ElidedLabel()
         self._name.setFont(theme.font("body", bold=True))
-        self._place = label(kind="caption", tone="muted")
-        self.types = QComboBox()
-        self.types.setMinimumContentsLength(4)
-        self.types.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self._place = ElidedLabel()
+        self._place.setProperty("type", "caption")
+        self._place.setProperty("tone", "muted")
+        self.types = ChoiceBox(theme)
+        self.types.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.types.setMinimumWidth(_TYPE_PX)
         self.types.activated.connect(self._on_types_activated)
         self._price = label()
+        self._price.setFont(theme.font("body", bold=True))
         self._price.setAlignment(Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
         self.drop = QToolButton()
         self.drop.setText("✕")
-        self.drop.setAutoRaise(True)
+        self.drop.setStyleSheet("QToolButton { border: 0; padding: 0; min-height: 0; background: transparent; }")
         self.drop.setFixedSize(QSize(_DROP_PX, _DROP_PX))
         self.drop.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.drop.clicked.connect(self._on_drop_clicked)
@@ -78,16 +85,16 @@ class SaleLine(QWidget):
         self.drop.setToolTip(face.spoken_drop)
 
     def _build(self, theme: Theme) -> None:
-        names = column(theme, gap="")
-        names.addWidget(self._name)
-        names.addWidget(self._place)
-        line = row(theme, gap="small", parent=self)
-        line.setContentsMargins(0, theme.space("tight"), 0, theme.space("tight"))
-        line.addLayout(names, 1)
-        line.addWidget(self.types)
-        line.addWidget(self._price)
-        line.addWidget(self.drop)
-        self._price.setMinimumWidth(_PRICE_PX)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, theme.space("tight"), 0, theme.space("small"))
+        grid.setHorizontalSpacing(theme.space("small"))
+        grid.setVerticalSpacing(0)
+        grid.setColumnStretch(0, 1)
+        grid.addWidget(self._name, 0, 0)
+        grid.addWidget(self._place, 1, 0)
+        grid.addWidget(self.types, 0, 1, 2, 1)
+        grid.addWidget(self._price, 0, 2, 2, 1)
+        grid.addWidget(self.drop, 0, 3, 2, 1)
 
     def _on_types_activated(self, index: int) -> None:
         self.price_type_chosen.emit(self.seat_no, int(self.types.itemData(index)))
@@ -96,12 +103,6 @@ class SaleLine(QWidget):
         self.drop_requested.emit(self.seat_no)
 
 
-_TYPE_PX = 104
-_DROP_PX = 28
-_PRICE_PX = 72
-
-
 def _say(part: QLabel, text: str) -> None:
     if part.text() != text:
         part.setText(text)
-        part.setToolTip(text)

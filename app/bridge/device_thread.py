@@ -115,10 +115,14 @@ class TerminalOnThread:
         async with self._turn:
             return await self._thread.run(self._terminal.last_transaction())
 
-    async def reverse(self, receipt_no: int) -> TerminalResult:
+    async def reverse(
+        self, receipt_no: int, *, amount_minor: int | None = None, original_trace: int | None = None
+    ) -> TerminalResult:
         """See `CardTerminal.reverse`."""
         async with self._turn:
-            return await self._thread.run(self._terminal.reverse(receipt_no))
+            return await self._thread.run(
+                self._terminal.reverse(receipt_no, amount_minor=amount_minor, original_trace=original_trace)
+            )
 
     async def status(self) -> TerminalStatus:
         """See `CardTerminal.status`."""

@@ -1,4 +1,4 @@
-"""Where Qt and asyncio meet: tasks end with their owner, deeds run once, dialogs stop nothing, failures are shown once."""
+"""Where Qt and asyncio meet: tasks end with their owner, deeds run once, dialogs stop nothing, failures show once."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def sizes_mm(path: Path) -> list[tuple[float, float]]:
 
 
 def codes_on(image: Image.Image) -> list[str]:
-    return sorted(found.text for found in zxingcpp.read_barcodes(image, formats=zxingcpp.BarcodeFormat.QRCode))
+    return sorted(found.text for found in zxingcpp.read_barcodes(image))
 
 
 def print_on(printer: PdfTicketPrinter, sheet: TicketSheet = SHEET) -> PrintOutcome:
@@ -82,7 +82,8 @@ def test_a4_takes_several_tickets_and_all_of_them_decode_k11(theme: Theme, tmp_p
     draw_sheet(path, SHEET, Stock(on_a4=True), 203)
     assert [codes_on(page) for page in pages_of(path)] == [sorted(CODES[:5]), sorted(CODES[5:])]
     for width, height in sizes_mm(path):
-        assert (width, height) == (pytest.approx(210, abs=0.5), pytest.approx(297, abs=0.5))
+        assert width == pytest.approx(210, abs=0.5)
+        assert height == pytest.approx(297, abs=0.5)
 
 
 def test_modules_are_whole_dots_with_a_quiet_zone_k2(theme: Theme, tmp_path: Path) -> None:
@@ -90,7 +91,7 @@ def test_modules_are_whole_dots_with_a_quiet_zone_k2(theme: Theme, tmp_path: Pat
     draw_sheet(path, replace(SHEET, tickets=SHEET.tickets[:1]), Stock(), 203)
     page = np.array(pages_of(path)[0])
     raster = qr_raster(CODES[0], 10_000, 203)
-    found = zxingcpp.read_barcodes(Image.fromarray(page), formats=zxingcpp.BarcodeFormat.QRCode)[0].position
+    found = zxingcpp.read_barcodes(Image.fromarray(page))[0].position
     left, top, right = found.top_left.x, found.top_left.y, found.top_right.x
     module = round((right - left) / len(raster.rows))
     dark = page[top : top + 7 * module, left : left + 7 * module] < 128
@@ -103,7 +104,7 @@ def test_modules_are_whole_dots_with_a_quiet_zone_k2(theme: Theme, tmp_path: Pat
 def test_a_code_too_wide_for_the_stock_is_refused_not_shrunk_k2(theme: Theme, tmp_path: Path) -> None:
     with pytest.raises(CodeTooWideError):
         qr_raster("X" * 400, 200, 203)
-    long = replace(SHEET, tickets=(replace(SHEET.tickets[0], code="X" * 900),))
+    long = replace(SHEET, tickets=(replace(SHEET.tickets[0], code="X" * 2000),))
     outcome = print_on(PdfTicketPrinter(tmp_path, Stock()), long)
     assert outcome.state is PrintState.FAILED
     assert not list(tmp_path.glob("*.pdf"))
@@ -156,7 +157,7 @@ def test_arabic_tickets_run_from_right_to_left_k1(theme: Theme, tmp_path: Path) 
     path = tmp_path / "tickets.pdf"
     draw_sheet(path, replace(SHEET, language="ar", tickets=SHEET.tickets[:1]), Stock(), 203)
     page = pages_of(path)[0]
-    place = zxingcpp.read_barcodes(page, formats=zxingcpp.BarcodeFormat.QRCode)[0].position
+    place = zxingcpp.read_barcodes(page)[0].position
     assert place.top_right.x < page.width / 2
 
 
@@ -165,7 +166,7 @@ def test_a_long_name_stays_on_its_side_of_the_tear_line(theme: Theme, tmp_path: 
     path = tmp_path / "tickets.pdf"
     draw_sheet(path, replace(SHEET, event_name=name or " ", tickets=SHEET.tickets[:1]), Stock(), 203)
     page = pages_of(path)[0]
-    place = zxingcpp.read_barcodes(page, formats=zxingcpp.BarcodeFormat.QRCode)[0].position
+    place = zxingcpp.read_barcodes(page)[0].position
     assert codes_on(page) == [CODES[0]]
     margin = np.array(page.crop((place.top_left.x - 28, 0, place.top_left.x - 8, 60)))
     assert int((margin < 128).sum()) < 60  # the tear line at most

@@ -1,0 +1,105 @@
+"""`python -m app`: the console; with `--tour` it is driven by a plan; `screenshots` takes a picture of every screen."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import platformdirs
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the console. Exit codes: 0 done, 1 found something wrong, 2 wrong use, 3 cannot reach what it needs."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == ["screenshots"]:
+        return _screenshots(words[1:])
+    options = _console_parser().parse_args(words)
+    if options.tour and not (options.pictures and options.report):
+        _console_parser().error("--tour needs --pictures and --report")
+    credentials = _credentials_from_stdin() if options.sign_in_from_stdin else None
+    if options.tour:
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    # Late: Qt and all that hangs on it would make `--help` wait.
+    from app.main import Options, run_console
+    from app.screens.bindings import Credentials
+
+    signed = Credentials(*credentials) if credentials is not None else None
+    wanted = Options(
+        data=options.data, server=options.server, terminal=options.terminal, language=options.language,
+        theme=options.theme, size=options.size, credentials=signed, parent_pid=options.parent_pid,
+    )  # fmt: skip
+    if not options.tour:
+        return run_console(wanted)
+    from app.tour import PlanError, Tour, read_plan
+
+    try:
+        plan = read_plan(options.tour)
+    except PlanError as error:
+        _console_parser().error(str(error))
+    return run_console(wanted, Tour(plan, signed, options.pictures, options.report).drive)
+
+
+def _console_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="taquilla console", description="The box-office console.")
+    _add_common(parser)
+    parser.add_argument("--data", type=Path, default=Path(platformdirs.user_data_dir("taquilla")) / "console",
+                        help="folder of this counter: journal, settings, tickets")  # fmt: skip
+    parser.add_argument("--terminal", default="", metavar="HOST:PORT", help="card terminal (ZVT over TCP)")
+    parser.add_argument("--sign-in-from-stdin", action="store_true",
+                        help='read one line {"name": …, "password": …} from standard input')  # fmt: skip
+    parser.add_argument(
+        "--tour", default="", metavar="PLAN", help="drive the windows: card:3,cash:2,decline:1,unknown:2,resume"
+    )
+    parser.add_argument("--pictures", type=Path, metavar="DIR", help="where the tour saves a picture of each step")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="where the tour writes its report (JSON)")
+    parser.add_argument("--parent-pid", type=int, metavar="PID", help="end when this process has ended")
+    return parser
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--server", default="", metavar="URL", help="address of the booking system")
+    parser.add_argument("--language", default="", choices=("", "en", "ar", "ja", "pt"), help="language of the console")
+    parser.add_argument("--theme", default="", choices=("", "system", "light", "dark"), help="colours of the console")
+    parser.add_argument("--size", type=_size, default=(0, 0), metavar="WxH", help="size of the window")
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _x, height = text.partition("x")
+    if not (width.isdigit() and height.isdigit()):
+        raise argparse.ArgumentTypeError(f"a size is written 1280x800, not {text}")
+    return int(width), int(height)
+
+
+def _credentials_from_stdin() -> tuple[str, str]:
+    """Name and password from standard input: command lines and environments can be read by others."""
+    try:
+        line = json.loads(sys.stdin.readline())
+        return str(line["name"]), str(line["password"])
+    except (ValueError, KeyError, TypeError):
+        sys.stderr.write('taquilla console: expected {"name": …, "password": …} on standard input\n')
+        raise SystemExit(2) from None
+
+
+def _screenshots(words: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="taquilla screenshots", description="A picture of every screen.")
+    parser.add_argument("folder", type=Path, metavar="DIR")
+    parser.add_argument("--fake", action="store_true", help="with a booking system in memory (the default)")
+    _add_common(parser)
+    options = parser.parse_args(words)
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    from app.screenshots import take_screenshots
+
+    for path in take_screenshots(
+        options.folder, language=options.language or "en", theme=options.theme or "light",
+        size=options.size if all(options.size) else (1280, 800),
+    ):  # fmt: skip
+        print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,291 @@
+"""The one place that wires objects: from options to a running console, and stage by stage down again.
+
+Start: settings, crash reporter, device thread, journal, client, store, desk, window, bindings. Stop: deeds first, so
+that nothing new begins; then the terminal, the journal and the client; the thread; the window; the hooks last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import platform
+import sys
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from app.actions.desk import Desk
+from app.bridge.crash import CrashReporter
+from app.bridge.deeds import Deeds
+from app.bridge.device_thread import DeviceThread, TerminalOnThread
+from app.bridge.loop import run
+from app.bridge.stop_signals import StopSignals
+from app.bridge.ticket_pdf import PdfTicketPrinter, Stock
+from app.core.errors import JournalError
+from app.core.hold_clock import ServerClock
+from app.core.store import ConsoleStore
+from app.device_identity import device_of
+from app.devices.zvt.driver import ZvtSettings, ZvtTerminal
+from app.i18n import use_language
+from app.journal.async_journal import AsyncJournal
+from app.journal.credentials import CredentialVault
+from app.journal.journal import Journal
+from app.screens.bindings import Bindings, Credentials
+from app.screens.looks import apply_direction, theme_of
+from app.screens.main_window import MainWindow, Surroundings
+from app.screens.words import advice_for
+from app.settings import (
+    HOLD_WARNING_S,
+    LANGUAGE,
+    PRINTER_DPI,
+    SERVER_URL,
+    SIGN_IN_NAME,
+    STOCK_HEIGHT_MM,
+    STOCK_WIDTH_MM,
+    TERMINAL_ADDRESS,
+    THEME,
+    TICKET_STOCK,
+    Settings,
+)
+from backend_client.client import BookingClient
+from backend_client.errors import InsecureAddressError
+from backend_client.feed import Dial, dial_websocket
+from backend_client.steady_time import steady_seconds
+from widgets.theme import apply_theme
+
+DONE, FOUND_WRONG, WRONG_USE, CANNOT_REACH = 0, 1, 2, 3
+_PARENT_LOOK_MS: Final = 1000
+_LOG = logging.getLogger("taquilla.console")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says; empty means: as the settings say."""
+
+    data: Path
+    server: str = ""
+    terminal: str = ""
+    language: str = ""
+    theme: str = ""
+    size: tuple[int, int] = (0, 0)
+    credentials: Credentials | None = None
+    parent_pid: int | None = None
+
+
+@dataclass(slots=True)
+class Console:
+    """A running console; what a driver (the tour, the screenshots) is given."""
+
+    window: MainWindow
+    desk: Desk
+    deeds: Deeds
+    bindings: Bindings
+    crash: CrashReporter
+    settings: Settings
+    ended: asyncio.Future[int] = field(repr=False)
+
+    def end(self, code: int = DONE) -> None:
+        """Begin to stop; the first code counts."""
+        if not self.ended.done():
+            self.ended.set_result(code)
+
+
+Driver = Callable[[Console], Coroutine[Any, Any, int]]
+
+
+def run_console(options: Options, driver: Driver | None = None) -> int:
+    """Run a console to its end; returns the exit code. `driver` drives the windows and its code ends the program."""
+    options.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _log_to(options.data / "console.log")
+    settings = Settings.load(options.data / "settings.toml")
+    for fault in settings.faults:
+        _LOG.warning("setting ignored: %s", fault)
+    application = make_application(settings, options)
+    crash = CrashReporter()
+    crash.install()
+    try:
+        return run(application, lambda: _live(options, settings, crash, driver), crash.on_loop_error)
+    finally:
+        crash.uninstall()
+
+
+def make_application(settings: Settings, options: Options) -> QApplication:
+    """The application in the language and colours that options or settings ask for; options are not kept."""
+    existing = QApplication.instance()
+    application = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
+    application.setApplicationName("Taquilla")
+    if options.language:
+        settings.set(LANGUAGE, use_language(options.language).code, keep=False)
+    if options.theme:
+        settings.set(THEME, options.theme, keep=False)
+    use_language(settings.get(LANGUAGE))
+    apply_direction()
+    apply_theme(application, theme_of(settings.get(THEME)))
+    return application
+
+
+async def _live(options: Options, settings: Settings, crash: CrashReporter, driver: Driver | None) -> int:
+    server = options.server or settings.get(SERVER_URL)
+    if not server:
+        _complain("no booking system is named: give --server URL, or server_url in settings.toml")
+        return WRONG_USE
+    devices = DeviceThread()
+    devices.start()
+    try:
+        journal = AsyncJournal(await devices.call(Journal.open, options.data), devices.call)
+        desk = make_desk(options, settings, server, journal, devices)
+    except (JournalError, InsecureAddressError) as error:
+        words = advice_for(error.code)
+        _complain(f"{words.title}. {words.detail}")
+        devices.stop()
+        return CANNOT_REACH
+    except ValueError as error:
+        _complain(str(error))
+        devices.stop()
+        return WRONG_USE
+    try:
+        return await _serve(make_console(desk, settings, crash, server, options), options, driver)
+    finally:
+        await _close_desk(desk, journal)
+        devices.stop()
+
+
+def make_desk(options: Options, settings: Settings, server: str, journal: AsyncJournal, devices: DeviceThread) -> Desk:
+    """Client, journal, devices and store of this counter.
+
+    Raises:
+        InsecureAddressError: plain HTTP to another machine.
+        ValueError: the terminal's address is no host:port.
+    """
+    identity = device_of(options.data / "device.json")
+    address = options.terminal or settings.get(TERMINAL_ADDRESS)
+    terminal = None
+    if address:
+        host, port = _address_of(address)
+        terminal = TerminalOnThread(ZvtTerminal(ZvtSettings(host, port)), devices)
+    stock = Stock(settings.get(STOCK_WIDTH_MM), settings.get(STOCK_HEIGHT_MM), on_a4=settings.get(TICKET_STOCK) == "a4")
+    return Desk(
+        client=BookingClient(server, device_id=identity),
+        journal=journal,
+        store=ConsoleStore(ServerClock(steady_seconds)),
+        vault=CredentialVault(f"{server} {identity}"),
+        terminal=terminal,
+        printer=PdfTicketPrinter(options.data / "tickets", stock, settings.get(PRINTER_DPI)),
+        device_name=platform.node() or "console",
+        language=settings.get(LANGUAGE),
+    )
+
+
+def make_console(
+    desk: Desk,
+    settings: Settings,
+    crash: CrashReporter,
+    server: str,
+    options: Options,
+    dial: Dial = dial_websocket,
+) -> Console:
+    """The window over a desk, with everything bound."""
+    theme = theme_of(settings.get(THEME))
+    around = Surroundings(server, settings.get(SIGN_IN_NAME), settings.get(HOLD_WARNING_S), steady_seconds)
+    window = MainWindow(theme, desk.store, around, settings.get(THEME))
+    if all(options.size):
+        window.resize(*options.size)
+    deeds = Deeds(window)
+    bindings = Bindings(window, desk, deeds, settings, dial)
+    console = Console(window, desk, deeds, bindings, crash, settings, asyncio.get_running_loop().create_future())
+    bindings.closing.connect(console.end)
+    bindings.failed.connect(crash.on_task_failure)
+    crash.failure_seen.connect(bindings.tell_failure)
+    return console
+
+
+async def _serve(console: Console, options: Options, driver: Driver | None) -> int:
+    """Show the window until the person, a signal, the parent's end or the driver ends it."""
+    signals = StopSignals(console.end)
+    watch = _watch_parent(console, options.parent_pid)
+    console.window.show()
+    console.bindings.start(options.credentials if driver is None else None)
+    if driver is not None:
+        console.deeds.start("driver", _driven(console, driver))
+    try:
+        return await console.ended
+    finally:
+        signals.close()
+        if watch is not None:
+            watch.stop()
+        await close_console(console)
+
+
+def _driven(console: Console, driver: Driver) -> Callable[[], Coroutine[Any, Any, None]]:
+    async def drive() -> None:
+        code = FOUND_WRONG
+        try:
+            code = await driver(console)
+        finally:
+            console.end(code)
+
+    return drive
+
+
+async def close_console(console: Console) -> None:
+    """Stop what runs, then take the window down."""
+    for name in await console.deeds.stop():
+        _LOG.error("did not stop: %s", name)
+    console.bindings.signals.close()
+    console.window.allow_close()
+    console.window.close()
+    console.window.deleteLater()
+
+
+async def _close_desk(desk: Desk, journal: AsyncJournal) -> None:
+    """Each part is closed even when another will not."""
+    parts: list[Callable[[], Coroutine[Any, Any, None]]] = [desk.client.close, journal.close]
+    if desk.terminal is not None:
+        parts.insert(0, desk.terminal.close)
+    for close in parts:
+        try:
+            await asyncio.wait_for(close(), timeout=5)
+        except Exception:  # noqa: BLE001  # the other parts are closed all the same
+            _LOG.exception("while closing")
+
+
+def _watch_parent(console: Console, parent_pid: int | None) -> QTimer | None:
+    """End with the process that started this one, so that a crash there leaves nothing behind here."""
+    if parent_pid is None:
+        return None
+    timer = QTimer(console.window)
+    timer.setInterval(_PARENT_LOOK_MS)
+
+    def look() -> None:
+        if os.getppid() != parent_pid and not psutil.pid_exists(parent_pid):
+            console.end(DONE)
+
+    timer.timeout.connect(look)
+    timer.start()
+    return timer
+
+
+def _address_of(text: str) -> tuple[str, int]:
+    host, _colon, port = text.rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise ValueError(f"the card terminal's address must be host:port, not {text!r}")
+    return host, int(port)
+
+
+def _log_to(path: Path) -> None:
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+
+
+def _complain(words: str) -> None:
+    sys.stderr.write(f"taquilla console: {words}\n")

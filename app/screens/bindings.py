@@ -1,0 +1,327 @@
+"""The window's wishes, bound to what the console can do: signing in, choosing an event, looks, the way out.
+
+Screens are built anew at a language switch; this object stays, and with it whatever is running.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QApplication
+
+from app.actions.desk import Desk
+from app.actions.follow_seats import follow_seats
+from app.actions.resume_sales import resume_open_sales
+from app.actions.show_event import load_events, open_event
+from app.actions.sign_in import restore_session, sign_in, sign_out
+from app.bridge.deeds import Deeds
+from app.bridge.dialogs import ask
+from app.bridge.store_signals import StoreSignals
+from app.core.errors import ConsoleError
+from app.core.sale import SaleState
+from app.core.store import Change
+from app.devices.card_terminal import Readiness, TerminalError
+from app.i18n import _, use_language
+from app.screens import keys
+from app.screens.dialogs import AskDialog, KeysDialog
+from app.screens.looks import apply_direction, theme_of
+from app.screens.main_window import MainWindow
+from app.screens.sale_bindings import SaleBindings
+from app.screens.words import Advice, advice_for, advice_for_error
+from app.settings import LANGUAGE, LAST_EVENT, SIGN_IN_NAME, THEME, Settings
+from backend_client.errors import BookingClientError, NotSignedInError
+from backend_client.feed import Dial, dial_websocket
+from backend_client.wire import EventId
+from widgets.theme import Theme, apply_theme
+
+_SECOND_MS = 1000
+_TERMINAL_LOOK_EVERY_S = 30
+_KNOWN_ERRORS = (BookingClientError, ConsoleError, TerminalError)
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Name and password handed over at start, for demos; never kept."""
+
+    name: str
+    password: str
+
+    def __repr__(self) -> str:
+        return f"Credentials({self.name!r})"
+
+
+class Bindings(QObject):
+    """Binds one window to one desk."""
+
+    closing = Signal()
+    """The person has decided to close the console."""
+    failed = Signal(str, object)
+    """A deed ended with an error that nobody has words for."""
+
+    def __init__(
+        self, window: MainWindow, desk: Desk, deeds: Deeds, settings: Settings, dial: Dial = dial_websocket
+    ) -> None:
+        super().__init__(window)
+        self._dial = dial
+        self._window = window
+        self._desk = desk
+        self._deeds = deeds
+        self._settings = settings
+        self._wanted_event: EventId | None = None
+        self._credentials: Credentials | None = None
+        self._seconds = 0
+        self.signals = StoreSignals(desk.store, self)
+        self.sale = SaleBindings(window, desk, deeds)
+        self._second = QTimer(self)
+        self._second.setInterval(_SECOND_MS)
+        self._connect()
+        self._connect_screens()
+
+    def start(self, credentials: Credentials | None = None) -> None:
+        """Begin work: the kept session or `credentials`, else the sign-in screen."""
+        self._credentials = credentials
+        self._window.screens.show_all()
+        self._look_at_devices()
+        self._second.start()
+        self._deeds.start("start", self._begin)
+
+    # ------------------------------------------------------------ session
+
+    async def _begin(self) -> None:
+        if self._credentials is not None:
+            await sign_in(self._desk, self._credentials.name, self._credentials.password)
+            self._credentials = None
+        elif await restore_session(self._desk) is None:
+            self._go_to_sign_in()
+            return
+        await self._enter()
+
+    async def _enter(self) -> None:
+        """Signed in: what the journal holds first, then the events."""
+        session = self._desk.store.session
+        if session is not None:
+            self._settings.set(SIGN_IN_NAME, session.name)
+        self._window.screens.go_to(self._window.screens.events)
+        await load_events(self._desk)
+        self._window.screens.events.set_loaded()
+        await resume_open_sales(self._desk)
+        self.sale.start_settling()
+        sale = self._desk.store.sale
+        if sale is not None and not sale.ended:
+            await self._open(sale.event_id)
+
+    def _on_sign_in_requested(self, name: str, password: str) -> None:
+        async def deed() -> None:
+            await sign_in(self._desk, name, password)
+            await self._enter()
+
+        self._deeds.start("sign-in", deed)
+
+    def _on_sign_out_requested(self) -> None:
+        self._deeds.start("sign-out", self._sign_out)
+
+    async def _sign_out(self) -> None:
+        if not await self._may_leave(_("Sign out"), _("Stay signed in")):
+            return
+        self._deeds.cancel("follow-seats")
+        await sign_out(self._desk)
+        self._go_to_sign_in()
+
+    def _go_to_sign_in(self) -> None:
+        self._window.screens.go_to(self._window.screens.sign_in)
+        self._window.screens.sign_in.focus_first()
+
+    # ------------------------------------------------------------ events
+
+    def _on_refresh_requested(self) -> None:
+        self._deeds.start("load-events", self._load_events)
+
+    async def _load_events(self) -> None:
+        await load_events(self._desk)
+        self._window.screens.events.set_loaded()
+
+    def _on_event_chosen(self, event_id: int) -> None:
+        self._wanted_event = EventId(event_id)
+        self._deeds.start("open-event", self._open_wanted)
+
+    async def _open_wanted(self) -> None:
+        if self._wanted_event is not None:
+            await self._open(self._wanted_event)
+
+    async def _open(self, event_id: EventId) -> None:
+        self._deeds.cancel("follow-seats")
+        await open_event(self._desk, event_id)
+        self._settings.set(LAST_EVENT, event_id)
+        self._window.screens.go_to(self._window.screens.counter)
+        self._deeds.start("follow-seats", self._follow)
+
+    async def _follow(self) -> None:
+        await follow_seats(self._desk, dial=self._dial)
+
+    def _on_events_requested(self) -> None:
+        self._deeds.start("show-events", self._show_events)
+
+    async def _show_events(self) -> None:
+        sale = self._desk.store.sale
+        if sale is not None and sale.state is not SaleState.PICKING and not sale.ended:
+            self._window.screens.counter.panel.tell(advice_for("sale-not-ready"))
+            return
+        self._window.screens.go_to(self._window.screens.events)
+        await self._load_events()
+
+    # ------------------------------------------------------------ looks
+
+    def _on_language_chosen(self, code: str) -> None:
+        language = use_language(code)
+        self._settings.set(LANGUAGE, language.code)
+        self._desk.language = language.code
+        apply_direction()
+        self._rebuild(self._window.theme)
+
+    def _on_theme_chosen(self, choice: str) -> None:
+        self._settings.set(THEME, choice)
+        theme = theme_of(choice)
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            apply_theme(application, theme)
+        self._rebuild(theme)
+
+    def _rebuild(self, theme: Theme) -> None:
+        self._window.rebuild(theme, self._settings.get(THEME))
+        self._connect_screens()
+        self.sale.connect_screens()
+        self._window.screens.show_all()
+        self._look_at_devices()
+        for deed in self._deeds.running:
+            self._window.screens.set_busy(deed, busy=True)
+
+    # ------------------------------------------------------------ the way out
+
+    def _on_close_requested(self) -> None:
+        self._deeds.start("close", self._close)
+
+    async def _close(self) -> None:
+        if await self._may_leave(_("Close the console"), _("Stay")):
+            self.closing.emit()
+
+    async def _may_leave(self, yes: str, no: str) -> bool:
+        """Ask when a sale is open; nothing is lost either way, and the words say what will happen (D2)."""
+        words = self._leave_words()
+        return words is None or await ask(AskDialog(self._window.theme, words, yes, no, self._window))
+
+    def _leave_words(self) -> Advice | None:
+        sale = self._desk.store.sale
+        if sale is None or sale.ended or sale.state is SaleState.PICKING:
+            if not self._desk.store.unknown_sales:
+                return None
+            return Advice(_("A payment is unclear"), _("It is asked about again at the next start."), "danger")
+        if sale.state in {SaleState.PAYING, SaleState.UNKNOWN}:
+            return Advice(
+                _("A payment is running"),
+                _("If you close now, it is cleared up at the next start. Do not take the card again before that."),
+                "danger",
+            )
+        if sale.state in {SaleState.PAID, SaleState.PRINTING}:
+            return Advice(_("The tickets are not printed yet"), _("They can be printed at the next start."))
+        return Advice(
+            _("Seats are held for a buyer"),
+            _("They stay held until their time is over, and are found at the next start."),
+        )
+
+    # ------------------------------------------------------------ deeds and time
+
+    def _on_deed_started(self, name: str) -> None:
+        self._window.screens.set_busy(name, busy=True)
+
+    def _on_deed_ended(self, name: str) -> None:
+        self._window.screens.set_busy(name, busy=False)
+
+    def _on_deed_refused(self, name: str, error: object) -> None:
+        if isinstance(error, NotSignedInError) and name != "sign-in":
+            self._desk.store.put_session(None)
+            self._go_to_sign_in()
+        if not isinstance(error, _KNOWN_ERRORS):
+            self.failed.emit(name, error)
+        self._tell(name, advice_for_error(error))
+
+    def _tell(self, name: str, words: Advice) -> None:
+        screens = self._window.screens
+        if name == "start" and self._desk.store.session is None:
+            self._go_to_sign_in()
+        if screens.current is screens.sign_in:
+            screens.sign_in.tell(words)
+        elif screens.current is screens.events:
+            screens.events.set_loaded()
+            screens.events.tell(words)
+        else:
+            screens.counter.panel.tell(words)
+
+    def tell_failure(self, kind: str) -> None:
+        """A failure that nobody caught: one calm message, the trace is in the log (D3)."""
+        del kind
+        self._tell("failure", advice_for("internal"))
+
+    def _on_second_timeout(self) -> None:
+        self._seconds += 1
+        self.sale.expire_if_due()
+        if self._seconds % _TERMINAL_LOOK_EVERY_S == 0 and not self._deeds.running & {"card", "resolve", "settle"}:
+            self._look_at_devices()
+
+    def _look_at_devices(self) -> None:
+        printer = self._desk.printer
+        self._window.screens.strip.show_printer(None if printer is None else printer.name)
+        if self._desk.terminal is None:
+            self._window.screens.strip.show_terminal("off", _("No card terminal"))
+        else:
+            self._deeds.start("look-at-terminal", self._look_at_terminal)
+
+    async def _look_at_terminal(self) -> None:
+        try:
+            status = await self._desk.need_terminal().status()
+        except TerminalError as error:
+            words = advice_for(error.code)
+            self._window.screens.strip.show_terminal("bad", _("Terminal away"), f"{words.title}. {words.detail}")
+            return
+        if status.readiness is Readiness.READY:
+            self._window.screens.strip.show_terminal("good", _("Terminal ready"), status.detail)
+        else:
+            self._window.screens.strip.show_terminal("trouble", _("Terminal not ready"), status.detail)
+
+    # ------------------------------------------------------------ wiring
+
+    def _connect(self) -> None:
+        window, deeds = self._window, self._deeds
+        window.language_chosen.connect(self._on_language_chosen)
+        window.theme_chosen.connect(self._on_theme_chosen)
+        window.sign_out_requested.connect(self._on_sign_out_requested)
+        window.keys_requested.connect(self._on_keys_requested)
+        window.close_requested.connect(self._on_close_requested)
+        deeds.started.connect(self._on_deed_started)
+        deeds.ended.connect(self._on_deed_ended)
+        deeds.refused.connect(self._on_deed_refused)
+        self.signals.changed.connect(self._on_store_changed)
+        self._second.timeout.connect(self._on_second_timeout)
+        shortcut = QShortcut(QKeySequence(keys.EVENTS.sequence), window)
+        shortcut.activated.connect(self._on_events_key)
+
+    def _connect_screens(self) -> None:
+        screens = self._window.screens
+        screens.sign_in.sign_in_requested.connect(self._on_sign_in_requested)
+        screens.events.event_chosen.connect(self._on_event_chosen)
+        screens.events.refresh_requested.connect(self._on_refresh_requested)
+        screens.counter.events_requested.connect(self._on_events_requested)
+
+    def _on_events_key(self) -> None:
+        if self._window.screens.current is self._window.screens.counter:
+            self._window.screens.counter.back.click()
+
+    def _on_keys_requested(self) -> None:
+        self._deeds.start("keys", self._show_keys)
+
+    async def _show_keys(self) -> None:
+        await ask(KeysDialog(self._window.theme, self._window))
+
+    def _on_store_changed(self, change: Change) -> None:
+        self._window.screens.show_change(change)

@@ -1,0 +1,180 @@
+"""The counter: the map on one side, the sale on the other. The keyboard comes first."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from app.core.store import Change, ConsoleStore, NoticeCode
+from app.i18n import _, figures, ngettext
+from app.models.map_plan import map_plan
+from app.screens.map_words import legend_categories, legend_words, map_texts
+from app.screens.sale_panel import SalePanel
+from backend_client.feed_protocol import FeedState
+from backend_client.wire import EventStatus
+from widgets.async_button import AsyncButton
+from widgets.build import column, frame, label, row
+from widgets.map_legend import MapLegend
+from widgets.seat_map import SeatMapWidget
+from widgets.status_banner import StatusBanner
+from widgets.theme import Theme
+
+_PANEL_SHARE = 0.32
+_PANEL_LEAST_PX, _PANEL_MOST_PX = 340, 440
+
+
+class CounterScreen(QWidget):
+    """Follows the store: `show_change` draws what changed and nothing else."""
+
+    seat_chosen = Signal(int)
+    """A seat was clicked, or chosen with the keyboard."""
+    seats_banded = Signal(object)
+    events_requested = Signal()
+
+    def __init__(self, theme: Theme, store: ConsoleStore, hold_warning_s: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._store = store
+        self._shown_event: tuple[int, int] | None = None
+        self._shown_revision = -1
+        self._stale = False
+        self._seen = store.notices
+        self.map = SeatMapWidget(theme, texts=map_texts(store))
+        self.legend = MapLegend(theme, legend_words())
+        self.panel = SalePanel(theme, store, hold_warning_s)
+        self.stale = StatusBanner(theme)
+        self.back = AsyncButton("‹ " + _("Events"))
+        self._name = label(kind="title")
+        self._when = label(tone="muted")
+        self._free = label(kind="lead")
+        self._build()
+        self._connect()
+
+    @property
+    def buttons(self) -> dict[str, list[AsyncButton]]:
+        """Buttons by the deed that keeps them busy."""
+        return {**self.panel.buttons, "show-events": [self.back]}
+
+    def show_all(self) -> None:
+        """Show everything anew."""
+        self.show_change(Change.EVENT | Change.SEATS | Change.SALE | Change.PARKED | Change.FEED | Change.NOTICES)
+
+    def show_change(self, change: Change) -> None:
+        """Show what changed in the store."""
+        if Change.EVENT in change:
+            self._show_event()
+        if Change.SEATS in change:
+            self._show_seats()
+        if Change.SALE in change or Change.EVENT in change:
+            self.panel.show_sale()
+        if Change.PARKED in change:
+            self.panel.show_parked()
+        if Change.TERMINAL in change:
+            self.panel.show_progress()
+        if Change.FEED in change:
+            self._show_feed()
+        if Change.NOTICES in change:
+            self._show_notices()
+
+    def show_time(self) -> None:
+        """Once a second and more: what the clocks say."""
+        self.panel.show_time()
+
+    def focus_map(self) -> None:
+        """Put the keyboard on the map."""
+        self.map.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _show_event(self) -> None:
+        event, plan = self._store.event, self._store.plan
+        if event is None or plan is None:
+            return
+        if self._shown_event != (event.event_id, plan.version):
+            self._shown_event = (event.event_id, plan.version)
+            self._shown_revision = -1
+            self.map.set_plan(map_plan(plan, event))
+        self.legend.show_categories(legend_categories(plan, event))
+        shown = figures()
+        self._name.setText(event.name)
+        when = shown.date_time(event.starts_at, event.zone)
+        parts = [when, event.venue_name]
+        if event.status is EventStatus.PAUSED:
+            parts.append(_("Sale paused"))
+        self._when.setText(" · ".join(parts))
+        self._when.setToolTip(shown.zone(event.starts_at, event.zone))
+
+    def _show_seats(self) -> None:
+        state = self._store.seat_map
+        if state is None:
+            return
+        changes = state.changes_since(self._shown_revision) if self._shown_revision >= 0 else None
+        if changes is None:
+            self.map.set_states(state.states)
+        elif len(changes.seats):
+            self.map.apply_changes(changes.seats, changes.states)
+        self._shown_revision = state.revision
+        self.map.set_mine(sorted(state.mine))
+        free = state.counts().available
+        self._free.setText(
+            ngettext("{count} seat free", "{count} seats free", free).format(count=figures().number(free))
+        )
+        self._free.setVisible(state.loaded)
+        self.panel.show_counts()
+
+    def _show_feed(self) -> None:
+        state = self._store.feed_state
+        self._stale = state is FeedState.STALE or (self._stale and self._store.map_is_stale)
+        self.map.set_stale(self._stale)
+        if self._stale:
+            self.stale.tell(
+                "warn",
+                _("The map may be out of date"),
+                _("The connection for changes of seats is down and is being tried again. A hold is always checked."),
+            )
+        else:
+            self.stale.clear()
+
+    def _show_notices(self) -> None:
+        self.panel.show_notices()
+        fresh = [notice for notice in self._store.notices if not any(notice is seen for seen in self._seen)]
+        self._seen = self._store.notices
+        lost = [seat.seat_no for notice in fresh for seat in notice.seats if notice.code is NoticeCode.SEATS_LOST]
+        if lost:
+            self.map.show_lost(lost)
+
+    def _build(self) -> None:
+        theme = self._theme
+        names = column(theme, gap="hair")
+        names.addWidget(self._name)
+        names.addWidget(self._when)
+        head = row(theme, gap="medium")
+        head.addWidget(self.back)
+        head.addLayout(names, 1)
+        head.addWidget(self._free)
+        self.back.setAccessibleName(_("Back to the list of events"))
+        map_side = frame("card")
+        inside = column(theme, gap="", parent=map_side)
+        inside.setContentsMargins(1, 1, 1, 1)
+        inside.addWidget(self.map, 1)
+        inside.addWidget(self.legend)
+        sides = row(theme, gap="medium")
+        sides.addWidget(map_side, 1)
+        sides.addWidget(self.panel, 0)
+        page = column(theme, margin="medium", gap="medium", parent=self)
+        page.addLayout(head)
+        page.addWidget(self.stale)
+        page.addLayout(sides, 1)
+
+    def _fit_panel(self, width: int) -> None:
+        self.panel.setFixedWidth(min(max(int(width * _PANEL_SHARE), _PANEL_LEAST_PX), _PANEL_MOST_PX))
+
+    def _connect(self) -> None:
+        self.map.seat_clicked.connect(self.seat_chosen)
+        self.map.seat_activated.connect(self.seat_chosen)
+        self.map.seats_banded.connect(self.seats_banded)
+        self.legend.categories_dimmed.connect(self.map.dim_categories)
+        self.back.action_requested.connect(self.events_requested)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_panel(event.size().width())

@@ -1,0 +1,39 @@
+"""The key map, once: what the shortcuts do, the hints on the buttons, and the list that F1 shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from app.i18n import marked
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """`sequence` as Qt writes it; `words` are translated where they are shown."""
+
+    sequence: str
+    words: str
+
+
+HELP: Final = Key("F1", marked("Show this list of keys"))
+MAP: Final = Key("F2", marked("Go to the seat map"))
+PRICES: Final = Key("F3", marked("Go to the price types of the sale"))
+HOLD: Final = Key("F5", marked("Hold the picked seats for the buyer"))
+EXACT_CASH: Final = Key("F6", marked("Take the exact amount in cash"))
+CASH: Final = Key("F7", marked("Take cash and count the change"))
+CARD: Final = Key("F8", marked("Take a card"))
+PARK: Final = Key("F9", marked("Put an unclear payment aside and serve the next customer"))
+NEXT: Final = Key("F10", marked("Print the tickets, or go to the next customer"))
+STOP: Final = Key("Esc", marked("Stop the card payment, or release the seats"))
+EVENTS: Final = Key("Ctrl+E", marked("Go to the list of events"))
+QUIT: Final = Key("Ctrl+Q", marked("Close the console"))
+
+ON_MAP: Final = (
+    Key("← ↑ → ↓", marked("Move from seat to seat")),
+    Key("Enter", marked("Pick the seat, or put it back")),
+    Key("+ / −", marked("Zoom in, zoom out")),
+    Key("0", marked("Show the whole plan")),
+)
+
+ANYWHERE: Final = (HELP, MAP, PRICES, HOLD, EXACT_CASH, CASH, CARD, PARK, NEXT, STOP, EVENTS, QUIT)

@@ -1,0 +1,23 @@
+"""The look of the whole program: colours and the direction of writing."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from app.i18n import current_language
+from widgets.theme import Theme, load_theme
+
+
+def theme_of(choice: str) -> Theme:
+    """`light`, `dark`, or `system`: what the desktop reports, light where it reports nothing."""
+    if choice in {"light", "dark"}:
+        return load_theme(choice)
+    scheme = QApplication.styleHints().colorScheme()
+    return load_theme("dark" if scheme is Qt.ColorScheme.Dark else "light")
+
+
+def apply_direction() -> None:
+    """Lay everything out in the direction of the language in use."""
+    direction = Qt.LayoutDirection.RightToLeft if current_language().right_to_left else Qt.LayoutDirection.LeftToRight
+    QApplication.setLayoutDirection(direction)

@@ -1,0 +1,217 @@
+"""The window: menu, one screen at a time, the status strip. A language or theme switch builds the inside anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QAction, QActionGroup, QCloseEvent, QKeySequence
+from PySide6.QtWidgets import QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
+
+from app.core.store import Change, ConsoleStore
+from app.i18n import LANGUAGES, _, current_language
+from app.screens import keys
+from app.screens.counter import CounterScreen
+from app.screens.events import EventsScreen
+from app.screens.sign_in import SignInScreen
+from app.screens.status_strip import StatusStrip
+from widgets.async_button import AsyncButton
+from widgets.theme import Theme
+
+_TICK_MS = 250
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the screens are told beside the store."""
+
+    server: str
+    sign_in_name: str
+    hold_warning_s: int
+    steady: Callable[[], float]
+
+
+class Screens(QWidget):
+    """Everything inside the window, in one language and one theme."""
+
+    def __init__(self, theme: Theme, store: ConsoleStore, around: Surroundings) -> None:
+        super().__init__()
+        self._store = store
+        self.sign_in = SignInScreen(theme, around.server, around.sign_in_name)
+        self.events = EventsScreen(theme, store)
+        self.counter = CounterScreen(theme, store, around.hold_warning_s)
+        self.strip = StatusStrip(theme, store, around.steady)
+        self._pages = QStackedWidget()
+        for screen in (self.sign_in, self.events, self.counter):
+            self._pages.addWidget(screen)
+        page = QVBoxLayout(self)
+        page.setContentsMargins(0, 0, 0, 0)
+        page.setSpacing(0)
+        page.addWidget(self._pages, 1)
+        page.addWidget(self.strip)
+
+    @property
+    def current(self) -> QWidget:
+        """The screen that is shown."""
+        return self._pages.currentWidget() or self.sign_in
+
+    @property
+    def buttons(self) -> dict[str, list[AsyncButton]]:
+        """Buttons by the deed that keeps them busy."""
+        gathered = dict(self.counter.buttons)
+        for deed, button in (*self.sign_in.buttons.items(), *self.events.buttons.items()):
+            gathered.setdefault(deed, []).append(button)
+        return gathered
+
+    def go_to(self, screen: QWidget) -> None:
+        """Show a screen and put the keyboard where work starts."""
+        if self._pages.currentWidget() is screen:
+            return
+        self._pages.setCurrentWidget(screen)
+        if isinstance(screen, CounterScreen):
+            screen.focus_map()
+        elif isinstance(screen, SignInScreen | EventsScreen):
+            screen.focus_first()
+
+    def show_change(self, change: Change) -> None:
+        """Show what changed in the store."""
+        if Change.SESSION in change:
+            self.strip.show_session()
+            self.counter.panel.show_sale()
+        if Change.EVENTS in change or Change.CLOCK in change:
+            self.events.show_events()
+        if Change.CONNECTION in change:
+            self.strip.show_connection()
+        if Change.FEED in change or Change.EVENT in change:
+            self.strip.show_feed()
+        if Change.SALE in change or Change.PARKED in change:
+            self.strip.show_payments()
+        self.counter.show_change(change)
+
+    def show_all(self) -> None:
+        """Show everything anew."""
+        self.strip.show_all()
+        self.events.show_events()
+        self.counter.show_all()
+
+    def show_time(self) -> None:
+        """What the clocks say."""
+        self.counter.show_time()
+        self.strip.show_feed()
+
+    def set_busy(self, deed: str, busy: bool) -> None:  # said by name of the deed
+        """A deed began or ended: its buttons are busy meanwhile."""
+        for button in self.buttons.get(deed, ()):
+            button.set_busy(busy)
+
+
+class MainWindow(QMainWindow):
+    """The one window. Menus speak of wishes; whoever binds the window fulfils them."""
+
+    language_chosen = Signal(str)
+    theme_chosen = Signal(str)
+    sign_out_requested = Signal()
+    keys_requested = Signal()
+    close_requested = Signal()
+    screens_rebuilt = Signal()
+
+    def __init__(self, theme: Theme, store: ConsoleStore, around: Surroundings, theme_choice: str = "system") -> None:
+        super().__init__()
+        self._store = store
+        self._around = around
+        self._may_close = False
+        self._theme = theme
+        self._theme_choice = theme_choice
+        self.setWindowTitle("Taquilla")
+        self.resize(1280, 800)
+        self.setMinimumSize(820, 500)
+        self.screens = Screens(theme, store, around)
+        self.setCentralWidget(self.screens)
+        self._build_menus()
+        self._clock = QTimer(self)
+        self._clock.setInterval(_TICK_MS)
+        self._clock.timeout.connect(self._on_clock_timeout)
+        self._clock.start()
+
+    @property
+    def theme(self) -> Theme:
+        return self._theme
+
+    def rebuild(self, theme: Theme, theme_choice: str) -> None:
+        """Build the inside anew, in the language and theme in use now; what is shown comes from the store."""
+        shown = type(self.screens.current)
+        old = self.screens
+        self._theme, self._theme_choice = theme, theme_choice
+        self.screens = Screens(theme, self._store, self._around)
+        self.setCentralWidget(self.screens)
+        old.hide()
+        old.deleteLater()
+        self._build_menus()
+        for screen in (self.screens.sign_in, self.screens.events, self.screens.counter):
+            if type(screen) is shown:
+                self.screens.go_to(screen)
+        self.screens.show_all()
+        self.screens_rebuilt.emit()
+
+    def allow_close(self) -> None:
+        """The next wish to close is final."""
+        self._may_close = True
+
+    def _build_menus(self) -> None:
+        bar = self.menuBar()
+        bar.clear()
+        bar.setAccessibleName(_("Menu"))
+        counter = bar.addMenu(_("&Counter"))
+        counter.addAction(_action(self, _("Sign out"), self.sign_out_requested))
+        counter.addSeparator()
+        counter.addAction(_action(self, _("Close the console"), self.close_requested, keys.QUIT.sequence))
+        view = bar.addMenu(_("&View"))
+        self._add_languages(view.addMenu(_("Language")))
+        self._add_themes(view.addMenu(_("Colours")))
+        helping = bar.addMenu(_("&Help"))
+        helping.addAction(_action(self, _("Keys"), self.keys_requested, keys.HELP.sequence))
+
+    def _add_languages(self, menu: QMenu) -> None:
+        group = QActionGroup(menu)
+        for language in LANGUAGES:
+            action = QAction(language.native_name, menu, checkable=True)
+            action.setData(language.code)
+            action.setChecked(language == current_language())
+            group.addAction(action)
+            menu.addAction(action)
+        group.triggered.connect(self._on_language_group_triggered)
+
+    def _add_themes(self, menu: QMenu) -> None:
+        group = QActionGroup(menu)
+        for code, words in (("system", _("As the computer")), ("light", _("Light")), ("dark", _("Dark"))):
+            action = QAction(words, menu, checkable=True)
+            action.setData(code)
+            action.setChecked(code == self._theme_choice)
+            group.addAction(action)
+            menu.addAction(action)
+        group.triggered.connect(self._on_theme_group_triggered)
+
+    def _on_language_group_triggered(self, action: QAction) -> None:
+        self.language_chosen.emit(str(action.data()))
+
+    def _on_theme_group_triggered(self, action: QAction) -> None:
+        self.theme_chosen.emit(str(action.data()))
+
+    def _on_clock_timeout(self) -> None:
+        self.screens.show_time()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self._may_close:
+            event.accept()
+            return
+        event.ignore()
+        self.close_requested.emit()
+
+
+def _action(parent: QMainWindow, words: str, wish: object, sequence: str = "") -> QAction:
+    action = QAction(words, parent)
+    if sequence:
+        action.setShortcut(QKeySequence(sequence))
+    action.triggered.connect(wish)
+    return action

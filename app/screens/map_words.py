@@ -1,0 +1,118 @@
+"""The map's words: what its seats are called, what its colours cost, what its rings mean."""
+
+from __future__ import annotations
+
+from app.core.store import ConsoleStore
+from app.i18n import _, figures
+from app.screens.seat_words import seat_ref
+from app.screens.words import seat_name
+from backend_client.seat_frames import (
+    HOLDER_MASK,
+    HOLDER_SHIFT,
+    PRINTED_BIT,
+    STATUS_MASK,
+    USED_BIT,
+    HolderKind,
+    StaffStatus,
+)
+from backend_client.wire import EventDetail, Plan
+from widgets.map_legend import LegendCategory, LegendWords
+from widgets.seat_map import SeatMapTexts
+
+
+def legend_words() -> LegendWords:
+    """What the rings and marks mean."""
+    return LegendWords(
+        mine=_("Yours"), till=_("Held at a counter"), fan=_("Held by a buyer"), house=_("House seats"),
+        sold=_("Sold"), blocked=_("Blocked"),
+    )  # fmt: skip
+
+
+def legend_categories(plan: Plan, event: EventDetail) -> tuple[LegendCategory, ...]:
+    """The plan's categories with the lowest and highest price of each."""
+    named = {category.category_no: category for category in (*plan.categories, *event.categories)}
+    used = sorted(set(plan.seats.category_no))
+    return tuple(
+        LegendCategory(number, named[number].color, named[number].name, _prices(event, number))
+        for number in used
+        if number in named
+    )
+
+
+def _prices(event: EventDetail, category_no: int) -> str:
+    amounts = [price.amount_minor for price in event.prices if price.category_no == category_no]
+    if not amounts:
+        return _("not on sale")
+    shown = [figures().money(amount, event.currency) for amount in sorted({min(amounts), max(amounts)})]
+    return " – ".join(shown)
+
+
+def map_texts(store: ConsoleStore) -> SeatMapTexts:
+    """Every text of the map, in the language in use; names come from the plan that is open."""
+    words = SeatWords(store)
+    return SeatMapTexts(
+        name=_("Seat map"),
+        hint=_("Arrow keys move from seat to seat, Enter picks, plus and minus zoom, 0 shows the whole plan."),
+        stale="",
+        zoom_in=_("Zoom in"),
+        zoom_out=_("Zoom out"),
+        fit=_("Show the whole plan"),
+        overview=_("Overview of the plan"),
+        write_count=figures().number,
+        tooltip=words.tooltip,
+        spoken=words.spoken,
+    )
+
+
+class SeatWords:
+    """Says what a seat is and how it stands: `Stalls · Row A · Seat 12`, `€45.00`, `sold, printed`."""
+
+    def __init__(self, store: ConsoleStore) -> None:
+        self._store = store
+
+    def tooltip(self, seat_no: int) -> str:
+        """For the mouse: name, category and price, state."""
+        return "\n".join(self._parts(seat_no))
+
+    def spoken(self, seat_no: int) -> str:
+        """For screen readers."""
+        return ", ".join(self._parts(seat_no))
+
+    def _parts(self, seat_no: int) -> list[str]:
+        store = self._store
+        if store.plan is None or store.event is None or not 0 <= seat_no < len(store.plan.seats.number):
+            return []
+        category_no = store.plan.seats.category_no[seat_no]
+        names = {category.category_no: category.name for category in store.event.categories}
+        offer = f"{names.get(category_no, '')} · {_prices(store.event, category_no)}"
+        return [seat_name(seat_ref(store.plan, seat_no)), offer, self._state(seat_no)]
+
+    def _state(self, seat_no: int) -> str:
+        seat_map = self._store.seat_map
+        if seat_map is None:
+            return ""
+        if seat_no in seat_map.mine:
+            return _("in your sale")
+        byte = int(seat_map.states[seat_no])
+        words = [state_words(byte)]
+        if byte & PRINTED_BIT:
+            words.append(_("ticket printed"))
+        if byte & USED_BIT:
+            words.append(_("ticket used"))
+        return ", ".join(words)
+
+
+def state_words(byte: int) -> str:
+    """The state of a seat, and who holds it."""
+    holder = (byte & HOLDER_MASK) >> HOLDER_SHIFT
+    held_by = {HolderKind.TILL: _("held at a counter"), HolderKind.FAN: _("held by a buyer"),
+               HolderKind.HOUSE: _("held for the house")}  # fmt: skip
+    words = {
+        StaffStatus.AVAILABLE: _("free"),
+        StaffStatus.HELD: held_by.get(HolderKind(holder), _("held")) if holder < len(HolderKind) else _("held"),
+        StaffStatus.PAYING: _("being paid"),
+        StaffStatus.SOLD: _("sold"),
+        StaffStatus.BLOCKED: _("blocked"),
+    }
+    status = byte & STATUS_MASK
+    return words.get(StaffStatus(status), "") if status < len(StaffStatus) else ""

@@ -1,0 +1,183 @@
+"""The sale while seats are picked, held and paid for: lines, total, and what can be done now."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.core.sale import Sale, SaleState
+from app.core.store import ConsoleStore
+from app.i18n import _, figures, ngettext
+from app.screens import keys
+from app.screens.seat_words import line_faces
+from app.screens.words import decline_words
+from widgets.async_button import AsyncButton
+from widgets.build import column, frame, label, row, scrolling
+from widgets.countdown import Countdown
+from widgets.sale_line import SaleLine, SaleLineFace
+from widgets.status_banner import StatusBanner
+from widgets.theme import Theme
+
+
+class SalePage(QWidget):
+    """Shown in PICKING, HOLDING, HELD and DECLINED."""
+
+    hold_requested = Signal()
+    release_requested = Signal()
+    exact_cash_requested = Signal()
+    cash_requested = Signal()
+    card_requested = Signal()
+    price_type_chosen = Signal(int, int)
+    drop_requested = Signal(int)
+
+    def __init__(self, theme: Theme, store: ConsoleStore, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._store = store
+        self._lines: list[SaleLine] = []
+        self.countdown = Countdown(theme)
+        self.decline = StatusBanner(theme)
+        self._empty = QWidget()
+        self._total_caption = label(_("Total"), kind="lead")
+        self.total = label(kind="display")
+        self.total.setAccessibleName(_("Total"))
+        self.hold = AsyncButton(role="primary")
+        self.card = AsyncButton(_("Card"), role="primary")
+        self.exact_cash = AsyncButton(_("Exact cash"))
+        self.cash = AsyncButton(_("Cash with change"))
+        self.release = AsyncButton(_("Release the seats"), role="quiet")
+        self._lines_box = QVBoxLayout()
+        self._build()
+        self._connect()
+
+    @property
+    def buttons(self) -> dict[str, AsyncButton]:
+        """Buttons by the deed that keeps them busy."""
+        return {
+            "hold": self.hold, "card": self.card, "exact-cash": self.exact_cash, "cash": self.cash,
+            "release": self.release,
+        }  # fmt: skip
+
+    @property
+    def lines(self) -> tuple[SaleLine, ...]:
+        """The seats of the sale, in the order of picking."""
+        return tuple(self._lines)
+
+    def show_sale(self, sale: Sale | None) -> None:
+        """Show the sale; None and an empty one ask for seats."""
+        picked = () if sale is None else sale.picks
+        state = SaleState.PICKING if sale is None else sale.state
+        held = state in {SaleState.HELD, SaleState.DECLINED}
+        self._show_lines(sale)
+        self._empty.setVisible(not picked)
+        currency = self._currency(sale)
+        self.total.setText(figures().money(0 if sale is None else sale.total_minor, currency) if currency else "")
+        self._total_caption.setVisible(bool(picked))
+        self.total.setVisible(bool(picked))
+        self.hold.setVisible(not held)
+        self.hold.setEnabled(bool(picked))
+        self.hold.set_label(
+            ngettext("Hold {count} seat", "Hold {count} seats", len(picked)).format(count=len(picked))
+            if picked
+            else _("Hold")
+        )
+        for button in (self.card, self.exact_cash, self.cash, self.release):
+            button.setVisible(held)
+        self.countdown.setVisible(held)
+
+    def show_decline(self, decline_code: str) -> None:
+        """Say why the card was declined; seats and price types stay as they are."""
+        if not decline_code:
+            self.decline.clear()
+            return
+        detail = _("{why} The seats are still held: try again, another card, or cash.")
+        self.decline.tell("warn", _("The card was declined"), detail.format(why=decline_words(decline_code)))
+
+    def focus_prices(self) -> None:
+        """Put the keyboard on the first price type."""
+        for line in self._lines:
+            if line.types.isEnabled():
+                line.types.setFocus(Qt.FocusReason.ShortcutFocusReason)
+                return
+
+    def focus_next_step(self) -> None:
+        """Put the keyboard on what comes next, unless it is busy with a price type."""
+        if self.card.isVisible():
+            self.card.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _currency(self, sale: Sale | None) -> str:
+        if sale is not None:
+            return sale.currency
+        return "" if self._store.event is None else self._store.event.currency
+
+    def _show_lines(self, sale: Sale | None) -> None:
+        faces = line_faces(sale, self._store)
+        if [face.seat_no for face in faces] == [line.seat_no for line in self._lines]:
+            for line, face in zip(self._lines, faces, strict=True):
+                line.show_face(face)
+            return
+        kept = {line.seat_no: line for line in self._lines}
+        self._lines = []
+        for place, face in enumerate(faces):
+            line = kept.pop(face.seat_no) if face.seat_no in kept else self._new_line(face)
+            line.show_face(face)
+            self._lines_box.removeWidget(line)
+            self._lines_box.insertWidget(place, line)
+            self._lines.append(line)
+        for line in kept.values():
+            self._lines_box.removeWidget(line)
+            line.hide()
+            line.deleteLater()
+
+    def _new_line(self, face: SaleLineFace) -> SaleLine:
+        line = SaleLine(self._theme, face)
+        line.price_type_chosen.connect(self.price_type_chosen)
+        line.drop_requested.connect(self.drop_requested)
+        return line
+
+    def _build(self) -> None:
+        theme = self._theme
+        for button, key in (
+            (self.hold, keys.HOLD), (self.card, keys.CARD), (self.exact_cash, keys.EXACT_CASH),
+            (self.cash, keys.CASH), (self.release, keys.STOP),
+        ):  # fmt: skip
+            button.set_key_hint(key.sequence)
+        for button in (self.hold, self.card):
+            button.setMinimumHeight(theme.sizes["touch"])
+        first = column(theme, gap="small", parent=self._empty)
+        first.addWidget(label(_("New sale"), kind="title"))
+        first.addWidget(
+            label(_("Click seats on the map, or move with the arrow keys and press Enter."), tone="muted", wrap=True)
+        )
+        content = QWidget()
+        inside = column(theme, gap="", parent=content)
+        inside.addWidget(self._empty)
+        inside.addLayout(self._lines_box)
+        inside.addStretch(1)
+        self._lines_box.setSpacing(0)
+        total = row(theme)
+        total.addWidget(self._total_caption, 0, Qt.AlignmentFlag.AlignBottom)
+        total.addStretch(1)
+        total.addWidget(self.total, 0, Qt.AlignmentFlag.AlignBottom)
+        rule = frame("bar")
+        rule.setFixedHeight(1)
+        cash = row(theme)
+        cash.addWidget(self.exact_cash, 1)
+        cash.addWidget(self.cash, 1)
+        page = column(theme, gap="medium", parent=self)
+        page.addWidget(self.countdown)
+        page.addWidget(self.decline)
+        page.addWidget(scrolling(content), 1)
+        page.addWidget(rule)
+        page.addLayout(total)
+        page.addWidget(self.hold)
+        page.addWidget(self.card)
+        page.addLayout(cash)
+        page.addWidget(self.release)
+
+    def _connect(self) -> None:
+        self.hold.action_requested.connect(self.hold_requested)
+        self.release.action_requested.connect(self.release_requested)
+        self.card.action_requested.connect(self.card_requested)
+        self.exact_cash.action_requested.connect(self.exact_cash_requested)
+        self.cash.action_requested.connect(self.cash_requested)

@@ -1,0 +1,221 @@
+"""The right side of the counter: one page for each thing that a sale can be, notices, and the parked payments."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from app.core.sale import Sale, SaleState
+from app.core.session import Permission
+from app.core.store import ConsoleStore, Notice, NoticeCode
+from app.i18n import _, figures
+from app.screens.outcome_page import OutcomePage
+from app.screens.paying_page import PayingPage
+from app.screens.sale_page import SalePage
+from app.screens.unknown_page import UnknownPage
+from app.screens.watch_page import WatchPage
+from app.screens.words import Advice, notice_words, role_name
+from widgets.async_button import AsyncButton
+from widgets.build import column
+from widgets.countdown import Urgency
+from widgets.status_banner import StatusBanner
+from widgets.theme import Theme
+
+_PAGES = {
+    SaleState.PAYING: "paying",
+    SaleState.UNKNOWN: "unknown",
+    SaleState.PAID: "outcome",
+    SaleState.PRINTING: "outcome",
+    SaleState.DONE: "outcome",
+    SaleState.EXPIRED: "outcome",
+    SaleState.ABANDONED: "sale",
+}
+_SAID_ELSEWHERE = frozenset(
+    {
+        NoticeCode.SESSION_ONLY,
+        NoticeCode.HOLD_EXPIRED,
+        NoticeCode.PAYMENT_DECLINED,
+        NoticeCode.PAYMENT_UNKNOWN,
+        NoticeCode.PRINT_FAILED,
+        NoticeCode.PRINT_UNKNOWN,
+        NoticeCode.CARD_REVERSED,
+        NoticeCode.CHARGE_TO_RETURN,
+    }
+)
+"""The status strip or the page of the sale says these."""
+
+
+class SalePanel(QFrame):
+    """Shows what the store says of the sale; its pages carry the wishes."""
+
+    parked_chosen = Signal(object)
+    """The id of a parked sale."""
+    notice_read = Signal(object)
+
+    def __init__(self, theme: Theme, store: ConsoleStore, hold_warning_s: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("surface", "card")
+        self._theme = theme
+        self._store = store
+        self._hold_warning_s = hold_warning_s
+        self._shown_state: SaleState | None = None
+        self._notice: Notice | None = None
+        self.sale_page = SalePage(theme, store)
+        self.paying_page = PayingPage(theme)
+        self.unknown_page = UnknownPage(theme)
+        self.outcome_page = OutcomePage(theme)
+        self.watch_page = WatchPage(theme)
+        self.banner = StatusBanner(theme)
+        self._parked_box = QVBoxLayout()
+        self._pages = QStackedWidget()
+        self._build()
+
+    @property
+    def buttons(self) -> dict[str, list[AsyncButton]]:
+        """Buttons by the deed that keeps them busy."""
+        gathered: dict[str, list[AsyncButton]] = {"stop": [self.paying_page.stop]}
+        for page in (self.sale_page, self.unknown_page, self.outcome_page):
+            for deed, button in page.buttons.items():
+                gathered.setdefault(deed, []).append(button)
+        gathered.setdefault("printed-seen", []).extend([self.outcome_page.came_out, self.outcome_page.print_anew])
+        return gathered
+
+    @property
+    def may_sell(self) -> bool:
+        """Whether the person signed in may sell."""
+        return self._store.session is not None and self._store.session.may(Permission.SELL)
+
+    def show_sale(self) -> None:
+        """Show the sale, and put the keyboard on the next step when the state has changed."""
+        sale = self._store.sale
+        if not self.may_sell:
+            session = self._store.session
+            self.watch_page.show_role("" if session is None else role_name(session.role))
+            self._pages.setCurrentWidget(self.watch_page)
+            self.show_counts()
+            return
+        state = SaleState.PICKING if sale is None else sale.state
+        self._show_page(sale, state)
+        self.show_time()
+        self._show_decline(sale)
+        if state is not self._shown_state:
+            self._shown_state = state
+            self._focus_next_step(state)
+
+    def show_counts(self) -> None:
+        """Counts for roles that watch."""
+        if self._store.seat_map is not None and not self.may_sell:
+            self.watch_page.show_counts(self._store.seat_map.counts())
+
+    def show_progress(self) -> None:
+        """What the terminal says now."""
+        sale = self._store.sale
+        if sale is not None and sale.state is SaleState.PAYING:
+            self.paying_page.show_sale(sale, self._store.terminal_progress)
+
+    def show_time(self) -> None:
+        """The time that the hold has left, by the server's clock."""
+        sale, event = self._store.sale, self._store.event
+        left = self._store.remaining_s
+        if sale is None or event is None or sale.state not in {SaleState.HELD, SaleState.DECLINED}:
+            return
+        if left is None:
+            self.sale_page.countdown.show_time(_("Held"), "–:––", 1.0, Urgency.CALM)
+            return
+        urgency = Urgency.WARNING if left <= self._hold_warning_s else Urgency.CALM
+        caption = _("Held for the buyer") if urgency is Urgency.CALM else _("The hold ends soon")
+        share = min(left / event.hold_ttl_s, 1.0)
+        self.sale_page.countdown.show_time(caption, figures().duration(int(left)), share, urgency)
+
+    def show_parked(self) -> None:
+        """A button for each sale that was put aside."""
+        while (item := self._parked_box.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.hide()
+                old.deleteLater()
+        for sale in self._store.parked:
+            button = _ParkedButton(sale)
+            button.chosen.connect(self.parked_chosen)
+            self._parked_box.addWidget(button)
+
+    def show_notices(self) -> None:
+        """The newest notice that no page says already, until it is read."""
+        unsaid = [notice for notice in self._store.notices if notice.code not in _SAID_ELSEWHERE]
+        self._notice = unsaid[-1] if unsaid else None
+        if self._notice is None:
+            self.banner.clear()
+            return
+        words = notice_words(self._notice)
+        self.banner.tell(words.tone, words.title, words.detail, _("Close"))
+
+    def tell(self, words: Advice) -> None:
+        """Say something that is no notice of the store: a step that was refused."""
+        self._notice = None
+        self.banner.tell(words.tone, words.title, words.detail, _("Close"))
+
+    def _show_page(self, sale: Sale | None, state: SaleState) -> None:
+        page = _PAGES.get(state, "sale")
+        if sale is None or page == "sale":
+            self.sale_page.show_sale(None if state is SaleState.ABANDONED else sale)
+            self._pages.setCurrentWidget(self.sale_page)
+        elif page == "paying":
+            self.paying_page.show_sale(sale, self._store.terminal_progress)
+            self._pages.setCurrentWidget(self.paying_page)
+        elif page == "unknown":
+            zone = "UTC" if self._store.event is None else self._store.event.zone
+            self.unknown_page.show_sale(sale, zone)
+            self._pages.setCurrentWidget(self.unknown_page)
+        else:
+            self.outcome_page.show_sale(sale)
+            self._pages.setCurrentWidget(self.outcome_page)
+
+    def _show_decline(self, sale: Sale | None) -> None:
+        self.sale_page.show_decline(sale.decline_code if sale is not None else "")
+
+    def _focus_next_step(self, state: SaleState) -> None:
+        if state in {SaleState.HELD, SaleState.DECLINED}:
+            self.sale_page.focus_next_step()
+        elif state in {SaleState.PAID, SaleState.DONE, SaleState.EXPIRED}:
+            self.outcome_page.focus_next_step()
+        elif state is SaleState.UNKNOWN:
+            self.unknown_page.park.setFocus()
+
+    def _build(self) -> None:
+        theme = self._theme
+        for page in (self.sale_page, self.paying_page, self.unknown_page, self.outcome_page, self.watch_page):
+            self._pages.addWidget(page)
+        self._parked_box.setSpacing(theme.space("tight"))
+        panel = column(theme, margin="large", gap="medium", parent=self)
+        panel.addLayout(self._parked_box)
+        panel.addWidget(self.banner)
+        panel.addWidget(self._pages, 1)
+        self.banner.action_requested.connect(self._on_banner_action_requested)
+
+    def _on_banner_action_requested(self) -> None:
+        notice, self._notice = self._notice, None
+        self.banner.clear()
+        if notice is not None:
+            self.notice_read.emit(notice)
+
+
+class _ParkedButton(QPushButton):
+    """One sale that was put aside: its amount and where it stands."""
+
+    chosen = Signal(object)
+
+    def __init__(self, sale: Sale) -> None:
+        amount = figures().money(sale.total_minor, sale.currency)
+        if sale.state is SaleState.UNKNOWN:
+            text = _("Unclear payment of {amount}").format(amount=amount)
+        elif sale.state in {SaleState.PAID, SaleState.PRINTING}:
+            text = _("Paid, tickets to print: {amount}").format(amount=amount)
+        else:
+            text = _("Open sale of {amount}").format(amount=amount)
+        super().__init__(text)
+        self._sale_id = sale.sale_id
+        self.setAccessibleName(text)
+        self.setAutoDefault(False)
+        self.clicked.connect(self._on_clicked)
+
+    def _on_clicked(self) -> None:
+        self.chosen.emit(self._sale_id)

@@ -1,0 +1,68 @@
+"""Seats of the open plan in words: names, lines of a sale."""
+
+from __future__ import annotations
+
+from app.core.sale import EDITABLE, Pick, Sale, SaleState
+from app.core.store import ConsoleStore
+from app.i18n import _, figures
+from app.screens.words import seat_name
+from backend_client.wire import Plan, SeatRef
+from widgets.sale_line import SaleLineFace
+
+
+def seat_ref(plan: Plan, seat_no: int) -> SeatRef:
+    """A seat of the plan as people name it."""
+    seat_row = plan.rows[plan.seats.row_no[seat_no]]
+    section = plan.sections[seat_row.section_no].name
+    return SeatRef(seat_no=seat_no, section=section, row=seat_row.label, number=plan.seats.number[seat_no])
+
+
+def line_faces(sale: Sale | None, store: ConsoleStore) -> list[SaleLineFace]:
+    """The lines of a sale as the sale page shows them."""
+    if sale is None:
+        return []
+    return [_face(sale, pick, store) for pick in sale.picks]
+
+
+def _ref(sale: Sale, pick: Pick, store: ConsoleStore) -> SeatRef:
+    """The seat's name: from the hold, which knows it for every event, else from the open plan."""
+    if sale.hold is not None:
+        for seat in sale.hold.seats:
+            if seat.seat_no == pick.seat_no:
+                return seat
+    if store.plan is not None and store.event is not None and store.event.event_id == sale.event_id:
+        return seat_ref(store.plan, pick.seat_no)
+    return SeatRef(seat_no=pick.seat_no)
+
+
+def _face(sale: Sale, pick: Pick, store: ConsoleStore) -> SaleLineFace:
+    ref = _ref(sale, pick, store)
+    name = seat_name(ref)
+    shown = _("Row {row}").format(row=ref.row) if ref.row else ""
+    seat = _("Seat {seat}").format(seat=ref.number) if ref.number else name
+    return SaleLineFace(
+        seat_no=pick.seat_no,
+        name=" · ".join(part for part in (shown, seat) if part),
+        place=_place(ref, pick, store),
+        types=_types(sale, pick, store),
+        chosen_type=pick.price_type_id,
+        price=figures().money(pick.amount_minor, sale.currency),
+        can_change=sale.state in EDITABLE,
+        can_drop=sale.state is SaleState.PICKING,
+        spoken_type=_("Price type of {seat}").format(seat=name),
+        spoken_drop=_("Put {seat} back").format(seat=name),
+    )
+
+
+def _place(ref: SeatRef, pick: Pick, store: ConsoleStore) -> str:
+    category = ""
+    if store.event is not None:
+        names = {category.category_no: category.name for category in store.event.categories}
+        category = names.get(pick.category_no, "")
+    return " · ".join(part for part in (ref.section, category) if part)
+
+
+def _types(sale: Sale, pick: Pick, store: ConsoleStore) -> tuple[tuple[int, str], ...]:
+    if store.prices is None or store.event is None or store.event.event_id != sale.event_id:
+        return ((pick.price_type_id, ""),)
+    return tuple((kind.price_type_id, kind.name) for kind in store.prices.types_of(pick.category_no))

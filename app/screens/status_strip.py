@@ -1,0 +1,114 @@
+"""The line at the bottom: connection, age of the map, terminal, printer, open payments, keyring, who works here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+
+from app.core.store import Connection, ConsoleStore
+from app.i18n import _, figures, ngettext
+from app.screens.words import role_name, storage_words
+from backend_client.feed_protocol import FeedState
+from widgets.build import label, row
+from widgets.status_lamp import StatusLamp
+from widgets.theme import Theme
+
+_AGE_SHOWN_FROM_S = 5
+
+
+class StatusStrip(QFrame):
+    """Reads the store; `steady` is the clock that `feed_heard_at` was read from."""
+
+    def __init__(
+        self, theme: Theme, store: ConsoleStore, steady: Callable[[], float], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._steady = steady
+        self._terminal = ("off", _("No card terminal"), "")
+        self.connection = StatusLamp(theme)
+        self.feed = StatusLamp(theme)
+        self.terminal = StatusLamp(theme)
+        self.printer = StatusLamp(theme)
+        self.payments = StatusLamp(theme)
+        self.keyring = StatusLamp(theme)
+        self._person = label(kind="caption", tone="muted")
+        self.setObjectName("status-strip")
+        self._lay_out(theme)
+
+    def show_all(self) -> None:
+        """Show everything anew."""
+        self.show_connection()
+        self.show_feed()
+        self.show_payments()
+        self.show_session()
+
+    def show_connection(self) -> None:
+        """Whether the booking system answers."""
+        words = {
+            Connection.UNTRIED: ("waiting", _("Connecting…")),
+            Connection.ONLINE: ("good", _("Connected")),
+            Connection.AWAY: ("bad", _("No connection")),
+        }
+        state, text = words[self._store.connection]
+        self.connection.tell(state, text, _("Connection to the booking system"))
+
+    def show_feed(self) -> None:
+        """How old the map is."""
+        self.feed.setVisible(self._store.event is not None)
+        heard = self._store.feed_heard_at
+        age = None if heard is None else max(int(self._steady() - heard), 0)
+        if self._store.feed_state is FeedState.LIVE:
+            shown = _("Map live")
+            if age is not None and age >= _AGE_SHOWN_FROM_S:
+                shown = _("Map live, heard {age} s ago").format(age=age)
+            self.feed.tell("good", shown, _("Changes of seats arrive as they happen"))
+        elif age is None:
+            self.feed.tell("waiting", _("Map loading…"), "")
+        elif age < _AGE_SHOWN_FROM_S:
+            self.feed.tell(
+                "trouble", _("Map out of date"), _("The connection for changes of seats is being tried again")
+            )
+        else:
+            text = _("Map {age} old").format(age=figures().duration(age))
+            self.feed.tell("trouble", text, _("Seats may have changed; a hold is checked by the booking system"))
+
+    def show_terminal(self, state: str, text: str, detail: str = "") -> None:
+        """What is known of the card terminal."""
+        self.terminal.tell(state, text, detail)
+
+    def show_printer(self, name: str | None) -> None:
+        """The ticket printer."""
+        if name is None:
+            self.printer.tell("off", _("No ticket printer"), "")
+        else:
+            self.printer.tell("good", _("Tickets: {printer}").format(printer=name), "")
+
+    def show_payments(self) -> None:
+        """Open payments whose result is not known."""
+        count = len(self._store.unknown_sales)
+        self.payments.setVisible(count > 0)
+        words = ngettext("{count} unclear payment", "{count} unclear payments", count).format(count=count)
+        self.payments.tell("bad", words, _("Do not take these cards again"))
+
+    def show_session(self) -> None:
+        """Who works here, and whether the sign-in outlives the session."""
+        session = self._store.session
+        self._person.setText("" if session is None else f"{session.display_name} · {role_name(session.role)}")
+        reason = "" if session is None else storage_words(session.storage)
+        self.keyring.setVisible(bool(reason))
+        if reason:
+            self.keyring.tell(
+                "trouble", _("Signed in for this session only"), _("{why} Sign in again next time.").format(why=reason)
+            )
+
+    def _lay_out(self, theme: Theme) -> None:
+        line: QHBoxLayout = row(theme, gap="large", parent=self)
+        line.setContentsMargins(theme.space("large"), theme.space("tight"), theme.space("large"), theme.space("tight"))
+        for lamp in (self.connection, self.feed, self.terminal, self.printer, self.payments, self.keyring):
+            line.addWidget(lamp)
+        line.addStretch(1)
+        line.addWidget(self._person)
+        for lamp in (self.feed, self.payments, self.keyring):
+            lamp.hide()

@@ -1,0 +1,355 @@
+"""A picture of every screen, offscreen, with a booking system and a terminal in memory: for the README and for eyes."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import monotonic
+
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QColor, QPainter, QPixmap
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.bridge.crash import CrashReporter
+from app.bridge.loop import run
+from app.core.sale import Sale, SaleState
+from app.core.store import ConsoleStore
+from app.devices.fake_terminal import AwaitAbort, Decline, LoseLine
+from app.devices.ticket_printer import PrintOutcome, PrintState, TicketSheet
+from app.main import Options, make_application
+from app.screens.bindings import Credentials
+from app.screens.sale_panel import SalePanel
+from app.settings import Settings
+from app.showcase import PASSWORD, Showcase, TheatreHouse, make_showcase, programme
+from backend_client.feed_protocol import FeedState
+from widgets.async_button import AsyncButton
+
+_WAIT_S = 15.0
+
+
+class ScreenshotError(Exception):
+    """A screen did not come to show what its picture is of."""
+
+    code = "screenshot-failed"
+
+
+def take_screenshots(folder: Path, *, language: str, theme: str, size: tuple[int, int]) -> list[Path]:
+    """Take all pictures into `folder`; returns their paths in order.
+
+    Raises:
+        ScreenshotError: a screen did not come.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = Settings()
+    options = Options(data=folder, language=language, theme=theme, size=size)
+    application = make_application(settings, options)
+    crash = CrashReporter()
+    photographer = Photographer(folder, settings, size)
+    run(application, photographer.work, crash.on_loop_error)
+    return photographer.taken
+
+
+class LosingPrinter:
+    """A printer whose line dies in the middle of a job."""
+
+    @property
+    def name(self) -> str:
+        return "BOCA"
+
+    async def print_tickets(self, sheet: TicketSheet) -> PrintOutcome:
+        """Nobody knows how it ended."""
+        del sheet
+        return PrintOutcome(PrintState.UNKNOWN)
+
+
+@dataclass(slots=True)
+class Photographer:
+    """Walks through the console and takes a picture of each thing it can show."""
+
+    folder: Path
+    settings: Settings
+    size: tuple[int, int]
+    taken: list[Path] = field(default_factory=list)
+    _showcase: Showcase | None = None
+
+    async def work(self) -> int:
+        """All pictures, each console in a folder of its own that is gone afterwards."""
+        for name, scene in (("carla", self._clerk), ("omar", self._watching), ("sofia", self._troubles)):
+            with tempfile.TemporaryDirectory(prefix="taquilla-") as data:
+                self._showcase = make_showcase(Path(data), self.settings, size=self.size)
+                try:
+                    self._showcase.console.window.show()
+                    await scene(name)
+                finally:
+                    await self._showcase.close()
+        return 0
+
+    # ------------------------------------------------------------ scenes
+
+    async def _clerk(self, name: str) -> None:
+        await self._sign_in_wrongly(name)
+        await self._open_event()
+        self.take("counter")
+        self._pick(3)
+        self._store.put_sale(self._with_child())
+        await self._turn()
+        self.take("seats-picked")
+        await self._hold()
+        self.take("seats-held")
+        self._press(self._panel.sale_page.cash)
+        await self._until(lambda: QApplication.activeModalWidget() is not None, "the cash dialog")
+        dialog = QApplication.activeModalWidget()
+        self._press_quick(dialog)
+        self.take("cash-with-change", dialog)
+        if dialog is not None:
+            dialog.accept()  # type: ignore[attr-defined]  # it is the CashDialog
+        await self._until(lambda: self._state is SaleState.DONE, "the tickets")
+        await self._rest()
+        self.take("sale-done")
+        await self._card_scenes()
+
+    async def _card_scenes(self) -> None:
+        showcase = self._open
+        await self._next()
+        showcase.terminal.play(AwaitAbort(), Decline("insufficient-funds"), LoseLine(booked=False))
+        self._pick(2, row_no=30)
+        await self._hold()
+        self._press(self._panel.sale_page.card)
+        await self._until(lambda: bool(self._store.terminal_progress), "the terminal")
+        await self._turn()
+        self.take("card-payment")
+        self._press(self._panel.paying_page.stop)
+        await self._until(lambda: self._state is SaleState.DECLINED, "the payment to stop")
+        await self._rest()
+        self._press(self._panel.sale_page.card)
+        await self._until(
+            lambda: self._store.sale is not None and self._store.sale.decline_code == "insufficient-funds", "a decline"
+        )
+        await self._rest()
+        self.take("card-declined")
+        showcase.server.pass_time(self._seconds_until_warning())
+        await self._store_time()
+        self.take("hold-ends-soon")
+        self._press(self._panel.sale_page.card)
+        await self._until(lambda: self._state is SaleState.UNKNOWN, "an unclear payment")
+        await self._turn()
+        self.take("payment-unclear")
+        await self._rest()
+        self._press(self._panel.unknown_page.park)
+        await self._until(lambda: self._store.sale is None, "the sale to be parked")
+        await self._turn()
+        self.take("payment-parked")
+        self.take("keys", await self._open_keys())
+        await self._close_dialog()
+
+    async def _watching(self, name: str) -> None:
+        await self._sign_in(name)
+        await self._open_event()
+        self.take("watching")
+
+    async def _troubles(self, name: str) -> None:
+        showcase = self._open
+        await self._sign_in(name)
+        await self._open_event()
+        house = showcase.server.house
+        seats = self._pick(3, row_no=24)
+        house.set_seats((seats[0],), 0b0000_1011)  # somebody else buys one, and the feed has not told it yet
+        await self._turn()
+        before = len(self._store.notices)
+        self._press(self._panel.sale_page.hold)
+        await self._until(lambda: len(self._store.notices) > before, "the loss")
+        await self._rest()
+        self.take("seats-lost")
+        showcase.server.feed_reachable = False
+        showcase.server.cut_feeds()
+        await self._until(lambda: self._store.feed_state is FeedState.STALE, "the feed to be away")
+        await self._turn()
+        self.take("map-out-of-date")
+        showcase.server.feed_reachable = True
+        await self._until(lambda: self._store.feed_state is FeedState.LIVE, "the feed to come back")
+        await self._hold()
+        self.take("close-with-open-sale", await self._ask_to_close())
+        await self._close_dialog()
+        showcase.console.desk.printer = LosingPrinter()
+        self._press(self._panel.sale_page.exact_cash)
+        await self._until(lambda: self._store.sale is not None and self._store.sale.print_unclear, "an unclear print")
+        await self._rest()
+        self.take("print-unclear")
+        self._press(self._panel.outcome_page.came_out)
+        await self._until(lambda: self._state is SaleState.DONE, "the tickets to be seen")
+        await self._next()
+        self._pick(2, row_no=34)
+        await self._hold()
+        showcase.server.pass_time(400)
+        await self._store_time()
+        await self._until(lambda: self._state is SaleState.EXPIRED, "the hold to end")
+        await self._rest()
+        self.take("hold-ended")
+
+    # ------------------------------------------------------------ steps
+
+    async def _sign_in_wrongly(self, name: str) -> None:
+        console = self._open.console
+        console.bindings.start()
+        await self._until(lambda: "start" not in console.deeds.running, "the sign-in screen")
+        screen = console.window.screens.sign_in
+        screen.name.setText(name)
+        await self._turn()
+        self.take("sign-in")
+        screen.password.setText("not this one")
+        self._press(screen.sign_in)
+        await self._rest()
+        self.take("sign-in-refused")
+        screen.password.setText(PASSWORD)
+        self._press(screen.sign_in)
+        await self._until(lambda: self._store.session is not None, "the session")
+        await self._rest()
+        self._store.put_events(programme(self._store.events[0]))
+        await self._turn()
+        self.take("events")
+
+    async def _sign_in(self, name: str) -> None:
+        self._open.console.bindings.start(Credentials(name, PASSWORD))
+        await self._until(lambda: bool(self._store.events), "the events")
+
+    async def _open_event(self) -> None:
+        console = self._open.console
+        console.window.screens.events.event_chosen.emit(1)
+        await self._until(lambda: self._store.feed_state is FeedState.LIVE, "the map")
+        await self._turn()
+
+    def _pick(self, count: int, row_no: int = 20) -> list[int]:
+        house = self._open.server.house
+        if not isinstance(house, TheatreHouse):
+            raise ScreenshotError("the showcase has another house")
+        seats = house.free_run(count, row_no)
+        for seat_no in seats:
+            self._open.console.window.screens.counter.seat_chosen.emit(seat_no)
+        return seats
+
+    def _with_child(self) -> Sale:
+        sale, prices = self._store.sale, self._store.prices
+        if sale is None or prices is None:
+            raise ScreenshotError("no sale")
+        pick = sale.picks[-1]
+        child = prices.price_types[-1].price_type_id
+        amount = prices.amount_minor(pick.category_no, child) or 0
+        return sale.with_pick(replace(pick, price_type_id=child, amount_minor=amount))
+
+    async def _hold(self) -> None:
+        await self._turn()
+        self._press(self._panel.sale_page.hold)
+        await self._until(lambda: self._state is SaleState.HELD, "the hold")
+        await self._rest()
+
+    async def _next(self) -> None:
+        self._press(self._panel.outcome_page.next)
+        await self._until(lambda: self._store.sale is None, "the next customer")
+        await self._rest()
+
+    def _seconds_until_warning(self) -> float:
+        left = self._store.remaining_s or 0.0
+        return max(left - 42, 0.0)
+
+    async def _store_time(self) -> None:
+        """Let the console hear the server's clock again."""
+        sale = self._store.sale
+        if sale is not None and sale.hold is not None:
+            await self._open.console.desk.client.hold(sale.hold.hold_id)
+        self._panel.show_time()
+        await self._turn()
+
+    async def _open_keys(self) -> QWidget | None:
+        self._open.console.window.keys_requested.emit()
+        await self._until(lambda: QApplication.activeModalWidget() is not None, "the keys")
+        return QApplication.activeModalWidget()
+
+    async def _ask_to_close(self) -> QWidget | None:
+        self._open.console.window.close()
+        await self._until(lambda: QApplication.activeModalWidget() is not None, "the question")
+        return QApplication.activeModalWidget()
+
+    async def _close_dialog(self) -> None:
+        dialog = QApplication.activeModalWidget()
+        if dialog is not None:
+            dialog.close()
+        await self._until(lambda: QApplication.activeModalWidget() is None, "the dialog to close")
+        await self._rest()
+
+    @staticmethod
+    def _press_quick(dialog: QWidget | None) -> None:
+        quick = getattr(dialog, "quick", [])
+        if len(quick) > 2:
+            quick[-2].click()
+
+    # ------------------------------------------------------------ camera
+
+    def take(self, name: str, dialog: QWidget | None = None) -> None:
+        """Grab the window, or a dialog over it."""
+        path = self.folder / f"{len(self.taken) + 1:02}-{name}.png"
+        window = self._open.console.window
+        picture = window.grab()
+        if dialog is not None:
+            shade_under(picture, dialog, window)
+        if not picture.save(str(path)):
+            raise ScreenshotError(f"cannot write {path}")
+        self.taken.append(path)
+
+    @property
+    def _open(self) -> Showcase:
+        if self._showcase is None:
+            raise ScreenshotError("no console is open")
+        return self._showcase
+
+    @property
+    def _store(self) -> ConsoleStore:
+        return self._open.console.desk.store
+
+    @property
+    def _panel(self) -> SalePanel:
+        return self._open.console.window.screens.counter.panel
+
+    @property
+    def _state(self) -> SaleState | None:
+        return None if self._store.sale is None else self._store.sale.state
+
+    @staticmethod
+    def _press(button: AsyncButton) -> None:
+        if not button.isVisible() or not button.isEnabled():
+            raise ScreenshotError(f"{button.accessibleName()!r} cannot be pressed")
+        button.click()
+
+    async def _rest(self) -> None:
+        """Until nothing runs but what always runs."""
+        always = {"follow-seats", "settle", "driver"}
+        await self._until(lambda: not self._open.console.deeds.running - always, "rest")
+        await self._turn()
+
+    async def _turn(self) -> None:
+        """Let everything that is due be drawn."""
+        for _turn in range(10):
+            await asyncio.sleep(0.005)
+
+    async def _until(self, condition: Callable[[], object], what: str) -> None:
+        end = monotonic() + _WAIT_S
+        while not condition():
+            if monotonic() > end:
+                raise ScreenshotError(f"waited {_WAIT_S:.0f} s for {what}")
+            await asyncio.sleep(0.005)
+
+
+def shade_under(picture: QPixmap, dialog: QWidget, window: QWidget) -> None:
+    """Paint `dialog` over the window's picture, as the desktop would show it."""
+    face = dialog.grab()
+    painter = QPainter(picture)
+    dim = QColor(window.palette().shadow().color())
+    dim.setAlpha(110)
+    painter.fillRect(window.rect(), dim)
+    place = QPoint((window.width() - dialog.width()) // 2, (window.height() - dialog.height()) // 2)
+    painter.drawPixmap(place, face)
+    painter.setPen(window.palette().mid().color())
+    painter.drawRect(place.x() - 1, place.y() - 1, dialog.width() + 1, dialog.height() + 1)
+    painter.end()

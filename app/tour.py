@@ -1,0 +1,409 @@
+"""A tour: the real windows, driven by real mouse and key events along a plan, with a picture of each step.
+
+Plan: steps separated by commas, each `what:seats`. `card` and `cash` sell; `decline` expects the card to be declined
+and sells the same seats for cash; `unknown` leaves a payment unclear, parks it and ends; `resume` only starts and
+reports what the journal held. `sale` is short for `card:3,cash:2`. The report (JSON) is replaced as a whole at each
+step, so that somebody outside can follow; nothing sleeps, every wait is for a condition and has a deadline.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any, Final
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.core.sale import Sale, SaleState
+from app.main import DONE, FOUND_WRONG, Console
+from app.screens.bindings import Credentials
+from app.screens.counter import CounterScreen
+from app.screens.seat_words import seat_ref
+from backend_client.feed_protocol import FeedState
+from backend_client.wire import MAX_SEATS_PER_HOLD, TicketStatus
+
+KINDS: Final = ("card", "cash", "decline", "unknown", "resume")
+SHORT_PLAN: Final = "card:3,cash:2"
+WAIT_S: Final = 30.0
+_LEFT: Final = Qt.MouseButton.LeftButton
+_ENDS: Final = {SaleState.HELD, SaleState.PAID, SaleState.DONE, SaleState.EXPIRED, SaleState.UNKNOWN}
+
+
+class PlanError(ValueError):
+    """The plan of a tour cannot be read."""
+
+    code = "tour-plan-unreadable"
+
+
+class TourError(Exception):
+    """The console did not do what the plan expects."""
+
+    code = "tour-failed"
+
+
+@dataclass(frozen=True, slots=True)
+class TourStep:
+    """`seats` is 0 where the step sells nothing."""
+
+    kind: str
+    seats: int = 0
+
+
+@dataclass(slots=True)
+class SoldLine:
+    """One sale of the tour, as the report tells it. Amounts are minor units."""
+
+    kind: str
+    state: str = ""
+    seats: list[dict[str, Any]] = field(default_factory=list)
+    sale_id: str = ""
+    hold_id: str = ""
+    order_id: str = ""
+    order_number: str = ""
+    operation_id: str = ""
+    amount_minor: int = 0
+    currency: str = ""
+    change_minor: int | None = None
+    tickets: int = 0
+    codes: list[str] = field(default_factory=list)
+    pdf: str = ""
+
+
+@dataclass(slots=True)
+class Report:
+    """What an outside test follows. `step` is the last thing that was reached; `done` is true at the end."""
+
+    step: str = "starting"
+    done: bool = False
+    event_id: int | None = None
+    sales: list[SoldLine] = field(default_factory=list)
+    resumed: list[SoldLine] = field(default_factory=list)
+    pictures: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def read_plan(text: str) -> tuple[TourStep, ...]:
+    """Text → steps.
+
+    Raises:
+        PlanError: an unknown word, or a number of seats that no hold takes.
+    """
+    steps = tuple(_step_of(word.strip()) for word in (SHORT_PLAN if text == "sale" else text).split(","))
+    kinds = [step.kind for step in steps]
+    if "unknown" in kinds[:-1] or ("resume" in kinds and kinds != ["resume"]):
+        raise PlanError("`unknown` must come last, and `resume` stand alone")
+    return steps
+
+
+def _step_of(word: str) -> TourStep:
+    kind, _colon, count = word.partition(":")
+    if kind not in KINDS:
+        raise PlanError(f"a tour has no step {word!r}; it has {', '.join(KINDS)}")
+    if kind == "resume":
+        return TourStep(kind)
+    if not count.isdigit() or not 1 <= int(count) <= MAX_SEATS_PER_HOLD:
+        raise PlanError(f"{word!r} needs a number of seats, 1 to {MAX_SEATS_PER_HOLD}: {kind}:2")
+    return TourStep(kind, int(count))
+
+
+@dataclass(slots=True)
+class Tour:
+    """Drives one console along a plan."""
+
+    plan: tuple[TourStep, ...]
+    credentials: Credentials | None
+    pictures: Path
+    report_path: Path
+    report: Report = field(default_factory=Report)
+    _console: Console | None = None
+
+    async def drive(self, console: Console) -> int:
+        """Walk the plan; 0 only when all went as planned."""
+        self._console = console
+        self.pictures.mkdir(parents=True, exist_ok=True)
+        self._write()
+        try:
+            await self._walk()
+        except TourError as error:
+            await self._fail(str(error))
+        except Exception as error:
+            await self._fail(f"{type(error).__name__}: {error}")
+            raise
+        for failure in console.crash.seen:
+            self.report.problems.append(f"unexpected failure: {failure}")
+        self.report.done = True
+        self._reach("end")
+        return FOUND_WRONG if self.report.problems else DONE
+
+    @property
+    def console(self) -> Console:
+        """The console that is driven."""
+        if self._console is None:
+            raise TourError("the tour has not begun")
+        return self._console
+
+    @property
+    def counter(self) -> CounterScreen:
+        """The counter as it is built now."""
+        return self.console.window.screens.counter
+
+    @property
+    def sale(self) -> Sale | None:
+        """The sale at the counter."""
+        return self.console.desk.store.sale
+
+    # ------------------------------------------------------------ the walk
+
+    async def _walk(self) -> None:
+        await self._sign_in()
+        if self.plan[0].kind == "resume":
+            await self._look_at_resumed()
+            return
+        await self._open_first_event()
+        for step in self.plan:
+            await {"card": self._sell, "cash": self._sell, "decline": self._decline, "unknown": self._leave_unclear}[
+                step.kind
+            ](step)
+
+    async def _sign_in(self) -> None:
+        screens = self.console.window.screens
+        await self._until(lambda: "start" not in self.console.deeds.running, "the console to start")
+        if self.console.desk.store.session is None:
+            if self.credentials is None:
+                raise TourError("nobody is signed in, and no name was given")
+            self._take_picture("sign-in")
+            screens.sign_in.name.clear()
+            self._type(screens.sign_in.name, self.credentials.name)
+            self._type(screens.sign_in.password, self.credentials.password)
+            self._press(screens.sign_in.sign_in)
+            await self._until(lambda: self.console.desk.store.session is not None, "the sign-in to be accepted")
+        await self._until(lambda: not {"start", "sign-in"} & self.console.deeds.running, "the events to be loaded")
+        self._reach("signed-in")
+
+    async def _open_first_event(self) -> None:
+        screens, store = self.console.window.screens, self.console.desk.store
+        events = screens.events
+        await self._until(events.model.rowCount, "an event to be listed")
+        self._take_picture("events")
+        box = events.list.visualRect(events.model.index(0))
+        QTest.mouseClick(events.list.viewport(), _LEFT, Qt.KeyboardModifier.NoModifier, box.center())
+        await self._until(lambda: screens.current is screens.counter, "the event to open")
+        await self._until(lambda: store.feed_state is FeedState.LIVE, "the map to be live")
+        self.report.event_id = store.event.event_id if store.event is not None else None
+        self._take_picture("counter")
+        self._reach("event-open")
+
+    async def _sell(self, step: TourStep) -> None:
+        line = await self._hold(step)
+        page = self.counter.panel.sale_page
+        if step.kind == "cash":
+            await self._pay_cash_with_change(line)
+        else:
+            self._press(page.card)
+            await self._until(lambda: self._state() is not SaleState.HELD, "the payment to begin")
+            self._take_picture(f"{line.kind}-paying")
+            self._note(line, "paying")
+        await self._until_paid_and_printed(line)
+
+    async def _decline(self, step: TourStep) -> None:
+        line = await self._hold(step)
+        before = self.sale.picks if self.sale is not None else ()
+        self._press(self.counter.panel.sale_page.card)
+        await self._until(lambda: self._state() in {SaleState.DECLINED, *_ENDS} - {SaleState.HELD}, "an answer")
+        if self._state() is not SaleState.DECLINED:
+            raise TourError(f"the card should have been declined, the sale is {self._state()}")
+        self._take_picture("declined")
+        self._note(line, "declined")
+        if self.sale is None or self.sale.picks != before:
+            raise TourError("a decline changed the seats or their price types")
+        await self._until(lambda: not self.counter.panel.sale_page.card.busy, "the buttons to come back")
+        await self._pay_cash_with_change(line)
+        await self._until_paid_and_printed(line)
+
+    async def _leave_unclear(self, step: TourStep) -> None:
+        line = await self._hold(step)
+        self._press(self.counter.panel.sale_page.card)
+        await self._until(lambda: self._state() in _ENDS - {SaleState.HELD}, "an answer")
+        if self._state() is not SaleState.UNKNOWN:
+            raise TourError(f"the payment should be unclear, the sale is {self._state()}")
+        self._take_picture("unknown")
+        self._note(line, "unknown")
+        await self._until(lambda: not {"card", "resolve"} & self.console.deeds.running, "the payment to be set down")
+        self._press(self.counter.panel.unknown_page.park)
+        await self._until(lambda: self.sale is None or self.sale.ended, "the sale to be parked")
+        self._take_picture("parked")
+
+    async def _look_at_resumed(self) -> None:
+        """What the journal held, once everything that can be cleared up is."""
+        store, desk = self.console.desk.store, self.console.desk
+        await self._until(lambda: "start" not in self.console.deeds.running, "the open sales to be resumed")
+        await self._until(lambda: not desk.resolving, "the open sales to be asked about")
+        sale = store.sale
+        if sale is not None and sale.state is SaleState.PAID and not sale.print_unclear:
+            await self._until(self.counter.panel.outcome_page.print_again.isVisible, "printing to be offered")
+            self._press(self.counter.panel.outcome_page.print_again)
+            await self._until(lambda: self._state() is SaleState.DONE, "the tickets to be printed")
+        self._take_picture("resumed")
+        shown = (*store.parked, *(() if store.sale is None else (store.sale,)))
+        for found in shown:
+            line = SoldLine("resumed")
+            self.report.resumed.append(line)
+            await self._describe(line, found)
+        self._reach("resumed")
+
+    # ------------------------------------------------------------ parts of a sale
+
+    async def _hold(self, step: TourStep) -> SoldLine:
+        line = SoldLine(step.kind)
+        self.report.sales.append(line)
+        for seat_no in self._free_seats(step.seats):
+            await self._pick(seat_no)
+        self._take_picture(f"{step.kind}-picked")
+        self._note(line, "picked")
+        self._press(self.counter.panel.sale_page.hold)
+        await self._until(lambda: self._state() in {SaleState.HELD, SaleState.PICKING, SaleState.EXPIRED}
+                          and "hold" not in self.console.deeds.running, "the hold to be answered")  # fmt: skip
+        if self._state() is not SaleState.HELD:
+            raise TourError(f"the seats were not held, the sale is {self._state()}")
+        self._take_picture(f"{step.kind}-held")
+        self._note(line, "held")
+        return line
+
+    async def _pick(self, seat_no: int) -> None:
+        """Click a seat where the map shows it."""
+        seat_map = self.counter.map
+        seat_map.ensure_visible(seat_no)
+        await asyncio.sleep(0)
+        QTest.mouseClick(seat_map, _LEFT, Qt.KeyboardModifier.NoModifier, seat_map.seat_rect(seat_no).center())
+        await self._until(lambda: self.sale is not None and seat_no in self.sale.seats, f"seat {seat_no} to be picked")
+
+    def _free_seats(self, count: int) -> list[int]:
+        """Free seats beside each other, the first such run of the plan."""
+        store = self.console.desk.store
+        if store.plan is None or store.seat_map is None:
+            raise TourError("no plan is shown")
+        for row in store.plan.rows:
+            run: list[int] = []
+            for seat_no in range(row.first_seat, row.first_seat + row.seat_count):
+                run = [*run, seat_no] if store.seat_map.is_pickable(seat_no) else []
+                if len(run) == count:
+                    return run
+        raise TourError(f"no row has {count} free seats beside each other")
+
+    async def _pay_cash_with_change(self, line: SoldLine) -> None:
+        """Through the dialog, with the next larger note where there is one."""
+        self._press(self.counter.panel.sale_page.cash)
+        await self._until(lambda: QApplication.activeModalWidget() is not None, "the cash dialog")
+        dialog: Any = QApplication.activeModalWidget()
+        if len(dialog.quick) > 1:
+            self._press(dialog.quick[1])
+        self._take_picture("cash-dialog", dialog)
+        QTest.keyClick(dialog, Qt.Key.Key_Return)
+        await self._until(lambda: QApplication.activeModalWidget() is None, "the cash dialog to close")
+        self._note(line, "paying")
+
+    async def _until_paid_and_printed(self, line: SoldLine) -> None:
+        await self._until(lambda: self._state() in _ENDS - {SaleState.HELD}, "the payment to end")
+        if self._state() not in {SaleState.PAID, SaleState.DONE}:
+            self._take_picture("not-paid")
+            raise TourError(f"the sale should be paid, it is {self._state()}")
+        self._note(line, "paid")
+        await self._until(lambda: self._state() is SaleState.DONE, "the tickets to be printed")
+        self._take_picture(f"{line.kind}-done")
+        if self.sale is not None:
+            await self._describe(line, self.sale)
+        self._note(line, "done")
+        await self._until(lambda: not self.console.deeds.running & {"card", "cash", "print"}, "the counter to be free")
+        self._press(self.counter.panel.outcome_page.next)
+        await self._until(lambda: self.sale is None, "the next customer")
+
+    # ------------------------------------------------------------ hands and eyes
+
+    def _state(self) -> SaleState | None:
+        return None if self.sale is None else self.sale.state
+
+    def _press(self, button: QWidget) -> None:
+        if not button.isVisible() or not button.isEnabled():
+            raise TourError(f"cannot press {button.accessibleName()!r}: it is not there")
+        QTest.mouseClick(
+            button, _LEFT, Qt.KeyboardModifier.NoModifier, QPoint(button.width() // 2, button.height() // 2)
+        )
+
+    @staticmethod
+    def _type(field_: QWidget, text: str) -> None:
+        field_.setFocus()
+        QTest.keyClicks(field_, text)
+
+    async def _until(self, condition: Callable[[], object], what: str) -> None:
+        end = monotonic() + WAIT_S
+        while not condition():
+            if monotonic() > end:
+                raise TourError(f"waited {WAIT_S:.0f} s for {what}")
+            await asyncio.sleep(0.01)
+
+    def _take_picture(self, name: str, widget: QWidget | None = None) -> None:
+        path = self.pictures / f"{len(self.report.pictures) + 1:02}-{name}.png"
+        target = self.console.window if widget is None else widget
+        if not target.grab().save(str(path)):
+            raise TourError(f"cannot write {path}")
+        self.report.pictures.append(path.name)
+        self._write()
+
+    # ------------------------------------------------------------ the report
+
+    def _note(self, line: SoldLine, step: str) -> None:
+        if self.sale is not None:
+            self._copy(line, self.sale)
+        self._reach(f"{line.kind}-{step}")
+
+    async def _describe(self, line: SoldLine, sale: Sale) -> None:
+        """The sale, and its tickets as the booking system has them."""
+        self._copy(line, sale)
+        if sale.order is not None and sale.state in {SaleState.PAID, SaleState.DONE, SaleState.PRINTING}:
+            answer = await self.console.desk.client.tickets(sale.order.order_id)
+            valid = [ticket for ticket in answer.tickets if ticket.status is not TicketStatus.VOID]
+            line.tickets, line.codes = len(valid), [ticket.code for ticket in valid]
+
+    def _copy(self, line: SoldLine, sale: Sale) -> None:
+        plan = self.console.desk.store.plan
+        named = {seat.seat_no: seat for seat in (sale.hold.seats if sale.hold is not None else ())}
+        line.seats = []
+        for pick in sale.picks:
+            seat = named.get(pick.seat_no) or (seat_ref(plan, pick.seat_no) if plan is not None else None)
+            names = {"section": seat.section, "row": seat.row, "number": seat.number} if seat is not None else {}
+            line.seats.append({"seat_no": pick.seat_no, **names})
+        line.state, line.sale_id = sale.state.value, str(sale.sale_id)
+        line.amount_minor, line.currency = sale.total_minor, sale.currency
+        if sale.hold is not None:
+            line.hold_id = str(sale.hold.hold_id)
+        if sale.order is not None:
+            line.order_id, line.order_number = str(sale.order.order_id), sale.order.number
+        if sale.payment is not None:
+            line.change_minor = sale.payment.change_minor
+            line.operation_id = "" if sale.payment.operation_id is None else str(sale.payment.operation_id)
+        if sale.print_job is not None:
+            line.pdf = sale.print_job.location
+
+    async def _fail(self, problem: str) -> None:
+        self.report.problems.append(problem)
+        try:
+            self._take_picture("problem")
+        except TourError as error:
+            self.report.problems.append(str(error))
+
+    def _reach(self, step: str) -> None:
+        self.report.step = step
+        self._write()
+
+    def _write(self) -> None:
+        """Replace the report as a whole: whoever reads it sees the old one or the new one."""
+        self.report_path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = self.report_path.with_suffix(".part")
+        fresh.write_text(json.dumps(asdict(self.report), indent=2, ensure_ascii=False), encoding="utf-8")
+        fresh.replace(self.report_path)

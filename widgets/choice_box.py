@@ -1,0 +1,44 @@
+"""A drop-down list with an arrow in the theme's own colours."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QComboBox, QWidget
+
+from widgets.theme import Theme
+
+_ROOM_PX = 26
+_ARROW_PX = 8
+
+
+class ChoiceBox(QComboBox):
+    """As `QComboBox`; the wheel scrolls what is around it and never changes a price by accident."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setStyleSheet(
+            f"QComboBox::drop-down {{ border: 0; width: {_ROOM_PX}px; }}"
+            "QComboBox::down-arrow { image: none; width: 0; height: 0; }"
+        )
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        pen = QPen(self._theme.color("text_muted" if self.isEnabled() else "text_disabled"), 1.6)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        x = _ROOM_PX / 2 if self.isRightToLeft() else self.width() - _ROOM_PX / 2
+        y = self.height() / 2
+        half = _ARROW_PX / 2
+        painter.drawPolyline(
+            QPolygonF([QPointF(x - half, y - half / 2), QPointF(x, y + half / 2), QPointF(x + half, y - half / 2)])
+        )
+        painter.end()
+
+    def wheelEvent(self, event: object) -> None:
+        if hasattr(event, "ignore"):
+            event.ignore()

@@ -1,0 +1,217 @@
+"""What the map's colours and rings mean; a click on a category puts the other categories back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+
+from widgets.flow_layout import FlowLayout
+from widgets.theme import Theme
+
+_MARK_PX = 14
+_GAP_PX = 6
+_PAD_PX = 8
+
+
+@dataclass(frozen=True, slots=True)
+class LegendCategory:
+    """A price category: `color` is `#RRGGBB`, empty for the theme's colour of `category_no`."""
+
+    category_no: int
+    color: str
+    name: str
+    prices: str
+
+
+@dataclass(frozen=True, slots=True)
+class LegendWords:
+    """What the rings and marks mean, in the person's language."""
+
+    mine: str
+    till: str
+    fan: str
+    house: str
+    sold: str
+    blocked: str
+
+
+class MapLegend(QWidget):
+    """`categories_dimmed` carries the categories to put back, as a list of numbers; an empty one shows all."""
+
+    categories_dimmed = Signal(object)
+
+    def __init__(self, theme: Theme, words: LegendWords, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._chips: list[_CategoryChip] = []
+        self._marks = [
+            _Mark(theme, kind, text)
+            for kind, text in (
+                ("mine", words.mine), ("till", words.till), ("fan", words.fan), ("house", words.house),
+                ("sold", words.sold), ("blocked", words.blocked),
+            )
+        ]  # fmt: skip
+        self._flow = FlowLayout(self, theme.space("tight"))
+        self._flow.setContentsMargins(*[theme.space("small")] * 4)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        for mark in self._marks:
+            self._flow.addWidget(mark)
+
+    @property
+    def chips(self) -> tuple[_CategoryChip, ...]:
+        """The categories' buttons."""
+        return tuple(self._chips)
+
+    def show_categories(self, categories: tuple[LegendCategory, ...]) -> None:
+        """Name the categories of the plan that is shown."""
+        for chip in self._chips:
+            self._flow.removeWidget(chip)
+            chip.hide()
+            chip.deleteLater()
+        for mark in self._marks:
+            self._flow.removeWidget(mark)
+        self._chips = []
+        for category in categories:
+            chip = _CategoryChip(self._theme, category)
+            chip.toggled.connect(self._on_chip_toggled)
+            self._chips.append(chip)
+            self._flow.addWidget(chip)
+        for mark in self._marks:
+            self._flow.addWidget(mark)
+        self.updateGeometry()
+
+    def _on_chip_toggled(self) -> None:
+        chosen = [chip.category_no for chip in self._chips if chip.isChecked()]
+        others = [chip.category_no for chip in self._chips if chip.category_no not in chosen]
+        self.categories_dimmed.emit(others if chosen else [])
+
+
+class _CategoryChip(QAbstractButton):
+    """A category: swatch, name, prices."""
+
+    def __init__(self, theme: Theme, category: LegendCategory) -> None:
+        super().__init__()
+        self._theme = theme
+        self.category_no = category.category_no
+        self._swatch = QColor(category.color) if category.color else theme.category_color(category.category_no)
+        self._name = category.name
+        self._prices = category.prices
+        self.setCheckable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName(f"{category.name}, {category.prices}")
+
+    def sizeHint(self) -> QSize:
+        name = QFontMetrics(self._theme.font("caption", bold=True)).horizontalAdvance(self._name)
+        metrics = QFontMetrics(self._theme.font("caption"))
+        prices = metrics.horizontalAdvance(self._prices)
+        return QSize(2 * _PAD_PX + _MARK_PX + 2 * _GAP_PX + name + prices, metrics.height() + _PAD_PX)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        del event
+        theme, painter = self._theme, QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = QRectF(self.rect()).adjusted(1, 1, -1, -1)
+        pressed = self.isChecked() or self.isDown()
+        painter.setPen(QPen(theme.color("focus"), 2) if self.hasFocus() else Qt.PenStyle.NoPen)
+        hovered = self.underMouse()
+        if pressed or hovered or self.hasFocus():
+            painter.setBrush(theme.color("accent_soft" if pressed else "surface_sunken"))
+            painter.drawRoundedRect(box, theme.radii["small"], theme.radii["small"])
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._swatch)
+        line = _Line(self, painter)
+        painter.drawEllipse(line.box(_MARK_PX).adjusted(1, 1, -1, -1))
+        line.text(self._name, theme.font("caption", bold=True), theme.color("text"))
+        line.text(self._prices, theme.font("caption"), theme.color("text_muted"))
+        painter.end()
+
+
+class _Mark(QWidget):
+    """A ring or mark of the map, and what it means."""
+
+    def __init__(self, theme: Theme, kind: str, text: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self._kind = kind
+        self._text = text
+        self.setAccessibleName(text)
+
+    def sizeHint(self) -> QSize:
+        metrics = QFontMetrics(self._theme.font("caption"))
+        return QSize(
+            2 * _PAD_PX + _MARK_PX + _GAP_PX + metrics.horizontalAdvance(self._text), metrics.height() + _PAD_PX
+        )
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        del event
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        line = _Line(self, painter)
+        self._paint_mark(painter, line.box(_MARK_PX))
+        line.text(self._text, self._theme.font("caption"), self._theme.color("text_muted"))
+        painter.end()
+
+    def _paint_mark(self, painter: QPainter, box: QRectF) -> None:
+        theme, inner = self._theme, box.adjusted(2, 2, -2, -2)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if self._kind == "mine":
+            painter.setPen(QPen(theme.map_color("mine_halo"), 5))
+            painter.drawEllipse(inner)
+            painter.setPen(QPen(theme.map_color("mine"), 2))
+            painter.drawEllipse(inner)
+        elif self._kind == "sold":
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.map_color("sold"))
+            painter.drawEllipse(inner.adjusted(1, 1, -1, -1))
+        elif self._kind == "blocked":
+            painter.setPen(QPen(theme.map_color("blocked_ink"), 2))
+            painter.drawLine(inner.topLeft(), inner.bottomRight())
+            painter.drawLine(inner.topRight(), inner.bottomLeft())
+        else:
+            self._paint_ring(painter, inner)
+
+    def _paint_ring(self, painter: QPainter, inner: QRectF) -> None:
+        """Unbroken: a till; broken in four: a buyer; two brackets: the house."""
+        painter.setPen(QPen(self._theme.map_color(self._kind), 2))
+        pieces = {
+            "till": [(0, 360)],
+            "fan": [(20, 50), (110, 50), (200, 50), (290, 50)],
+            "house": [(25, 130), (205, 130)],
+        }
+        for start, span in pieces[self._kind]:
+            painter.drawArc(inner, start * 16, span * 16)
+
+
+class _Line:
+    """Draws things one after the other, in the widget's direction of writing."""
+
+    def __init__(self, widget: QWidget, painter: QPainter) -> None:
+        self._widget = widget
+        self._painter = painter
+        self._at = float(_PAD_PX)
+
+    def box(self, size: int) -> QRectF:
+        """A square for a mark."""
+        place = QPointF(self._left(size), (self._widget.height() - size) / 2)
+        self._at += size + _GAP_PX
+        return QRectF(place.x(), place.y(), size, size)
+
+    def text(self, text: str, font: QFont, colour: QColor) -> None:
+        """A word."""
+        self._painter.setFont(font)
+        self._painter.setPen(colour)
+        width = self._painter.fontMetrics().horizontalAdvance(text)
+        area = QRectF(self._left(width), 0, width + 1, self._widget.height())
+        self._painter.drawText(
+            area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute, text
+        )
+        self._at += width + _GAP_PX
+
+    def _left(self, width: float) -> float:
+        return self._widget.width() - self._at - width if self._widget.isRightToLeft() else self._at
