@@ -141,6 +141,7 @@ class FakeBookingServer:
     refreshes: int = 0
     on_step: Callable[[str], None] | None = None
     feed_reachable: bool = True
+    _delays: list[tuple[str, float]] = field(default_factory=list)
     _planned: deque[_Planned] = field(default_factory=deque)
     _sessions: dict[str, tuple[StaffSession, Role]] = field(default_factory=dict)
     _refresh_tokens: dict[str, str] = field(default_factory=dict)
@@ -157,9 +158,19 @@ class FakeBookingServer:
         """Let the next `times` calls whose path contains `path_part` go wrong."""
         self._planned.append(_Planned(fault, path_part, times))
 
+    def delay(self, path_part: str, seconds: float, *, times: int = 1) -> None:
+        """The answers of the next `times` calls whose path contains `path_part` come late."""
+        self._delays += [(path_part, seconds)] * times
+
+    def lose_holds(self) -> None:
+        """All holds end now, and somebody else buys the seats (a till that was away for too long)."""
+        self.house.lose_holds()
+        self.push_deltas()
+
     def heal(self) -> None:
         """Forget all planned faults."""
         self._planned.clear()
+        self._delays.clear()
 
     def expire_tokens(self) -> None:
         """All access tokens are expired from now on; refresh tokens still work."""
@@ -193,6 +204,11 @@ class FakeBookingServer:
         answer = self._answer(request)
         self.push_deltas()
         self._step("done")
+        for delay in self._delays:
+            if delay[0] in request.url.path:
+                self._delays.remove(delay)
+                await asyncio.sleep(delay[1])
+                break
         if fault is Fault.ANSWER_LOST:
             raise httpx.ReadTimeout("no answer", request=request)
         return answer

@@ -224,6 +224,13 @@ class House:
         hold.status = status
         self.set_seats(hold.seats, staff_state(StaffStatus.AVAILABLE, HolderKind.NONE))
 
+    def lose_holds(self) -> None:
+        """End every open hold, whatever is being paid, and sell its seats to a fan."""
+        for hold in self.holds.values():
+            if hold.status in (HoldStatus.HELD, HoldStatus.PAYMENT_PENDING):
+                hold.status = HoldStatus.EXPIRED
+                self.set_seats(hold.seats, staff_state(StaffStatus.SOLD, HolderKind.FAN))
+
     # ------------------------------------------------------------ holds
 
     def hold_seats(self, seats: tuple[int, ...]) -> Hold:

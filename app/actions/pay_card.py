@@ -59,7 +59,7 @@ async def abort_card(desk: Desk) -> None:
 async def _settle_earlier(desk: Desk, terminal: CardTerminal) -> None:
     """A new payment would take the place of the terminal's last transaction: ask about an open one first."""
     newest = await desk.journal.newest_attempt()
-    if newest is None or newest.acknowledged or (newest.word is not None and newest.word.final):
+    if newest is None or newest.acknowledged or (newest.word is not None and newest.word.definite):
         return
     try:
         word = await ask_about(desk, terminal, newest)

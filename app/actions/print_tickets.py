@@ -38,6 +38,8 @@ async def print_tickets(desk: Desk) -> Sale:
         printer = desk.need_printer()
         if sale.state is not SaleState.PAID or sale.print_unclear or sale.order is None:
             raise SaleNotReadyError("there is nothing to print now")
+        if sale.print_job is not None and sale.print_job.status is PrintJobStatus.CONFIRMED:
+            return await report_print(desk, sale)  # the tickets are out; only the API has not heard it
         event = await _event_of(desk, sale)
         tickets = await wait_for_tickets(desk, sale)
         sale = await _open_job(desk, sale, printer, tickets)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from app.actions.desk import Desk
 from app.actions.hold_seats import ask_hold, end_expired
 from app.actions.pay_sale import look_again, stay_unknown
+from app.actions.print_tickets import report_print
 from app.actions.resolve_unknown import settle
 from app.core.sale import Sale, SaleState, SaleStep, UnknownReason
 from app.core.store import Notice, NoticeCode
@@ -64,7 +65,7 @@ async def _resume_as(desk: Desk, sale: Sale) -> Sale:
         case SaleState.PRINTING:
             return await _resume_printing(desk, sale)
         case _:
-            return sale
+            return await report_print(desk, sale)
 
 
 async def _resume_holding(desk: Desk, sale: Sale) -> Sale:

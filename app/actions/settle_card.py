@@ -34,7 +34,7 @@ async def settle_card(desk: Desk, sale: Sale, terminal: CardTerminal | None, *, 
     if record is None:
         return await _settle_unasked(desk, sale)
     word, reason = record.word, UnknownReason.TERMINAL_SILENT
-    if ask and terminal is not None and not _is_definite(word):
+    if ask and terminal is not None and (word is None or not word.definite):
         try:
             heard = await ask_about(desk, terminal, record)
         except TerminalError:
@@ -44,7 +44,7 @@ async def settle_card(desk: Desk, sale: Sale, terminal: CardTerminal | None, *, 
         if heard is not None:
             await desk.journal.record_terminal_result(record.operation_id, heard)
             word = heard
-    if word is None or not _is_definite(word):
+    if word is None or not word.definite:
         return await _stay_unheard(desk, sale, record, reason)
     return await _report(desk, sale, record, word, terminal)
 
@@ -53,10 +53,6 @@ async def _record_of(desk: Desk, sale: Sale) -> TerminalRecord | None:
     if sale.payment is None or sale.payment.operation_id is None:
         return None
     return await desk.journal.terminal_attempt(sale.payment.operation_id)
-
-
-def _is_definite(word: TerminalWord | None) -> bool:
-    return word is not None and word.final and word.report.outcome is not ResultOutcome.UNKNOWN
 
 
 async def _settle_unasked(desk: Desk, sale: Sale) -> Sale:

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from app.core.sale import SaleId
-from backend_client.wire import OperationId, ResultReport
+from backend_client.wire import OperationId, ResultOutcome, ResultReport
 
 
 class Reversal(StrEnum):
@@ -32,6 +32,11 @@ class TerminalWord:
     trace: int | None = None
     receipt_no: int | None = None
     final: bool = True
+
+    @property
+    def definite(self) -> bool:
+        """True when the terminal need not be asked any more."""
+        return self.final and self.report.outcome is not ResultOutcome.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
