@@ -109,8 +109,10 @@ async def read_operation(db: Database, operation_id: UUID) -> PaymentOperation:
 async def due_operations(db: Database, limit: int) -> list[PaymentOperation]:
     """Operations that a worker has to send (CREATED) or to ask about; each is claimed for a while by this call.
 
-    Captures and voids carry their charge's reference in `provider_ref` and its id in `parent_id`.
+    Captures and voids carry their charge's reference in `provider_ref` and its id in `parent_id`. Terminal payments are
+    not among them: their device reports; those that are silent too long become reconciliation items here.
     """
+    await sale_calls.note_silent_devices(db, limit)
     return await order_queries.read_operations(db, await sale_calls.claim_due_operations(db, limit))
 
 

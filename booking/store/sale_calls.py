@@ -96,6 +96,13 @@ async def claim_due_operations(db: Database, limit: int) -> list[UUID]:
     return [row["operation_id"] for row in rows]
 
 
+async def note_silent_devices(db: Database, limit: int) -> int:
+    """Open a reconciliation item for each terminal payment that nobody reported in time. Returns how many."""
+    rows = await db.call(query("note_silent_devices"), [uuid7() for _ in range(limit)])
+    noted: int = rows[0]["noted"]
+    return noted
+
+
 async def cancel_order(
     db: Database, caller: Caller, order_id: UUID, reason: str, *, keep_seats: bool, use: KeyUse | None
 ) -> SaleAnswer:

@@ -41,8 +41,9 @@ BEGIN
             p_provider, p_principal, p_device, p_operation::text, p_payment_method, p_amount, v_order.currency,
             CASE p_kind WHEN 'cash' THEN p_tendered END, CASE p_kind WHEN 'cash' THEN p_tendered - p_amount END,
             CASE p_kind WHEN 'cash' THEN 'goods-issued' ELSE '' END,
-            -- The call that opened it drives it; the worker takes over when that call died.
-            CASE p_kind WHEN 'authorize' THEN v_now + interval '5 s' END, v_now, v_now);
+            -- Who opened it drives it; the worker takes over when an API died, a supervisor hears when a till is silent.
+            CASE p_kind WHEN 'authorize' THEN v_now + interval '5 s' WHEN 'sale' THEN v_now + interval '5 min' END,
+            v_now, v_now);
     PERFORM spend_key(p_principal, 'payments', p_key, p_digest, p_order, p_operation, v_now);
     IF p_kind = 'cash' THEN
         IF why_not_confirm(v_order, p_amount) <> '' THEN
@@ -159,8 +160,30 @@ CREATE OR REPLACE FUNCTION claim_due_operations(p_limit integer) RETURNS SETOF u
            attempts = p.attempts + 1
       FROM (SELECT d.operation_id, n.now
               FROM (SELECT booking_now() AS now OFFSET 0) n
-              JOIN payment_operations d ON d.next_attempt_at <= n.now
+              JOIN payment_operations d ON d.next_attempt_at <= n.now AND d.kind <> 'sale'
              ORDER BY d.next_attempt_at LIMIT p_limit FOR NO KEY UPDATE OF d SKIP LOCKED) due
      WHERE p.operation_id = due.operation_id
     RETURNING p.operation_id
 $$;
+
+-- Terminals that have not said for minutes what became of a payment: a reconciliation item each, once. p_items: ids for
+-- them, and so the number of items at most. The operation stays as it is: its till may still report.
+CREATE OR REPLACE FUNCTION note_silent_devices(p_items uuid[]) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+    v_now  timestamptz := booking_now();
+    v_op   payment_operations;
+    v_done integer := 0;
+BEGIN
+    FOR v_op IN
+        UPDATE payment_operations p SET next_attempt_at = NULL
+         WHERE p.operation_id IN (
+               SELECT d.operation_id FROM payment_operations d
+                WHERE d.next_attempt_at <= v_now AND d.kind = 'sale'
+                ORDER BY d.next_attempt_at LIMIT cardinality(p_items) FOR NO KEY UPDATE SKIP LOCKED)
+        RETURNING p.*
+    LOOP
+        v_done := v_done + 1;
+        PERFORM open_item(p_items[v_done], 'no-result', v_op, jsonb_build_object('status', v_op.status), v_now);
+    END LOOP;
+    RETURN v_done;
+END $$;

@@ -95,7 +95,7 @@ CREATE OR REPLACE FUNCTION keep_unknown(p_op payment_operations, p_now timestamp
 BEGIN
     UPDATE payment_operations p
        SET status = 'UNKNOWN', advice = '',
-           next_attempt_at = CASE WHEN p.kind IN ('sale', 'cash') THEN NULL
+           next_attempt_at = CASE WHEN p.kind = 'sale' THEN p_now + interval '5 min'
                ELSE p_now + spread(least(300, 2 * 2 ^ least(p.attempts, 7))) END
      WHERE p.operation_id = p_op.operation_id;
     IF p_op.kind IN ('authorize', 'sale') THEN

@@ -1,0 +1,1 @@
+SELECT note_silent_devices($1) AS noted
