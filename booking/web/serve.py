@@ -24,6 +24,9 @@ from granian.server.embed import Server
 
 from booking import own_process
 from booking.domain.errors import BookingError
+from booking.domain.model import PaymentOperation
+from booking.payments.sandbox_client import SandboxProvider
+from booking.services import drive_operation
 from booking.store.database import Database
 from booking.web.application import Application, create_app
 from booking.web.calls import PaymentStarter
@@ -101,15 +104,18 @@ async def _serve(chosen: argparse.Namespace) -> None:
 
 @asynccontextmanager
 async def _payments(db: Database, sandbox_url: str | None) -> AsyncIterator[PaymentStarter | None]:
+    """What takes an authorization to its provider at once; other providers' operations wait for a worker."""
     if sandbox_url is None:
         yield None
         return
-    from booking.payments.sandbox_client import SandboxProvider
-    from booking.services.drive_operation import take_at_once
-
     provider = SandboxProvider(sandbox_url)
+
+    async def start(operation: PaymentOperation) -> None:
+        if operation.provider == provider.name:
+            await drive_operation.take_at_once(db, provider, operation)
+
     try:
-        yield lambda operation: take_at_once(db, provider, operation)
+        yield start
     finally:
         await provider.close()
 

@@ -21,7 +21,7 @@ def all_errors(parent: type[BookingError] = BookingError) -> Iterator[type[Booki
         yield from all_errors(child)
 
 
-@pytest.mark.parametrize("error", sorted(all_errors(), key=lambda kind: kind.__name__))
+@pytest.mark.parametrize("error", sorted(all_errors(), key=str))
 def test_each_error_has_a_code_of_the_wire_and_a_status(error: type[BookingError]) -> None:
     assert ErrorCode(error.code) in STATUS_AND_TITLE
 

@@ -15,11 +15,11 @@ from booking.web.routes import ROUTES
 from tests.server.box_office import make_event
 from tests.server.web_api import Api, api_over
 
-ANYONE = {None, Role.FAN, Role.CLERK, Role.OPS, Role.SUPERVISOR, Role.ADMIN}
-SIGNED_IN = ANYONE - {None}
-STAFF = SIGNED_IN - {Role.FAN}
-SELLERS = {Role.CLERK, Role.SUPERVISOR, Role.ADMIN}
-BUYERS = SELLERS | {Role.FAN}
+ANYONE: set[Role | None] = {None, Role.FAN, Role.CLERK, Role.OPS, Role.SUPERVISOR, Role.ADMIN}
+SIGNED_IN: set[Role | None] = ANYONE - {None}
+STAFF: set[Role | None] = SIGNED_IN - {Role.FAN}
+SELLERS: set[Role | None] = {Role.CLERK, Role.SUPERVISOR, Role.ADMIN}
+BUYERS: set[Role | None] = SELLERS | {Role.FAN}
 
 # Written out by hand, so that a change of the table is a change here too.
 EXPECTED: dict[str, set[Role | None]] = {

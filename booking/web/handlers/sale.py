@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 
 from starlette.responses import Response
 
@@ -16,6 +17,8 @@ from booking.services import orders, take_payment
 from booking.web.calls import Call, TypedBody, answer, answer_outcome, to_wire
 
 PROVIDER_PATIENCE_S = 8.0
+
+log = logging.getLogger(__name__)
 
 _hold = TypedBody(wire.HoldRequest)
 _checkout = TypedBody(wire.CheckoutRequest)
@@ -82,17 +85,24 @@ async def _taken_to_provider(call: Call, outcome: Outcome[PaymentStep]) -> Outco
     """Speak to the provider outside any transaction (R23), for a few seconds; the worker goes on with what is left."""
     operation = outcome.value.operation
     start = call.services.payments
-    if (
-        start is None
-        or operation.kind is not OperationKind.AUTHORIZE
-        or operation.status is not OperationStatus.CREATED
-    ):
+    if start is None or (operation.kind, operation.status) != (OperationKind.AUTHORIZE, OperationStatus.CREATED):
         return outcome
     driving = asyncio.create_task(start(operation), name=f"authorize {operation.operation_id}")
+    _driving.add(driving)
+    driving.add_done_callback(_end_driving)
     await asyncio.wait({driving}, timeout=PROVIDER_PATIENCE_S)
     order = await orders.read_order(call.db, call.signed_in, operation.order_id)
     now = next((one for one in order.operations if one.operation_id == operation.operation_id), operation)
     return Outcome(PaymentStep(now, order), outcome.replayed)
+
+
+_driving: set[asyncio.Task[None]] = set()
+
+
+def _end_driving(task: asyncio.Task[None]) -> None:
+    _driving.discard(task)
+    if not task.cancelled() and task.exception() is not None:
+        log.warning("%s goes on in the worker", task.get_name(), exc_info=task.exception())
 
 
 async def report_result(call: Call) -> Response:

@@ -1,0 +1,375 @@
+"""The seat feed from the commit to a client's WebSocket, with a real server process: S1, S2, S5, G3, R13–R15."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import msgspec
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus
+
+from backend_client import wire
+from backend_client.seat_frames import Delta, Layout, StaffStatus, decode_delta, decode_snapshot
+from booking.domain.caller import Role
+from booking.domain.errors import AuthorityAwayError
+from booking.services import follow_seats, sequence_feed, sign_in
+from booking.store.database import Database
+from booking.web.seat_tail import SeatTail
+from tests.server.box_office import Desk, fan, make_event, till
+from tests.server.web_api import PASSWORD
+from tests.server.web_process import Running, running
+
+SOON_S = 20.0
+_text = msgspec.json.Decoder(wire.FeedText)
+
+
+@pytest.fixture
+async def event_id(database: Database) -> int:
+    return await make_event(database)
+
+
+@pytest.fixture
+async def sequencer(database: Database) -> AsyncIterator[None]:
+    """A sequencer at its usual pace."""
+    task = asyncio.create_task(sequence_feed.run(database), name="sequencer")
+    yield
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+@pytest.fixture
+async def api(dsn: str, tmp_path: Path, sequencer: None) -> AsyncIterator[Running]:
+    async with running("serve", "--dsn", dsn, folder=tmp_path) as api:
+        yield api
+
+
+async def staff_token(db: Database) -> str:
+    name = f"clerk-{uuid4()}"
+    await sign_in.create_staff(db, name, "A clerk", Role.CLERK, PASSWORD)
+    return (await sign_in.login(db, name, PASSWORD, uuid4(), "Till")).access_token
+
+
+@asynccontextmanager
+async def feed(
+    api: Running, event_id: int, query: str = "", token: str | None = None
+) -> AsyncIterator[tuple[ClientConnection, wire.FeedHello]]:
+    """A client of the feed, after its hello."""
+    url = f"{api.url.replace('http', 'ws', 1)}/v1/events/{event_id}/seats/feed{query}"
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    async with connect(url, additional_headers=headers, proxy=None) as socket:
+        hello = await next_frame(socket)
+        assert isinstance(hello, wire.FeedHello)
+        yield socket, hello
+
+
+async def next_frame(socket: ClientConnection) -> wire.FeedText | Delta:
+    async with asyncio.timeout(SOON_S):
+        frame = await socket.recv()
+    return decode_delta(frame) if isinstance(frame, bytes) else _text.decode(frame)
+
+
+async def next_change(socket: ClientConnection) -> wire.FeedText | Delta:
+    """The next frame that is no beat."""
+    while isinstance(frame := await next_frame(socket), wire.FeedBeat):
+        pass
+    return frame
+
+
+async def states_until(socket: ClientConnection, *seats: int) -> tuple[dict[int, int], list[Delta]]:
+    """Binary deltas until all `seats` have been named; dense, or the test fails."""
+    states: dict[int, int] = {}
+    deltas: list[Delta] = []
+    while not set(seats) <= states.keys():
+        delta = await next_change(socket)
+        assert isinstance(delta, Delta)
+        assert not deltas or delta.from_version == deltas[-1].to_version
+        deltas.append(delta)
+        states |= dict(zip(delta.seats.tolist(), delta.states.tolist(), strict=True))
+    return states, deltas
+
+
+async def test_a_hold_shows_at_a_console_with_who_holds_it(api: Running, database: Database, event_id: int) -> None:
+    token = await staff_token(database)
+    async with feed(api, event_id, "?form=binary", token) as (socket, hello):
+        assert (hello.event_id, hello.epoch, hello.version) == (event_id, 1, 0)
+        await Desk(database, till(), event_id).hold(3, 4)
+        await Desk(database, fan(), event_id).hold(5)
+
+        states, deltas = await states_until(socket, 3, 4, 5)
+
+        assert states == {3: 0b1001, 4: 0b1001, 5: 0b10001}
+        assert deltas[0].from_version == 0
+        assert {delta.layout for delta in deltas} == {Layout.STAFF}
+
+
+async def test_the_public_sees_held_seats_as_held_in_either_form(
+    api: Running, database: Database, event_id: int
+) -> None:
+    async with feed(api, event_id) as (text, _), feed(api, event_id, "?form=binary") as (binary, _):
+        await Desk(database, till(), event_id).hold(3)
+        json_delta = await next_change(text)
+        assert isinstance(json_delta, wire.FeedDelta)
+        assert json_delta.changes == ((3, 1),)
+        _, deltas = await states_until(binary, 3)
+        assert deltas[0].layout is Layout.PUBLIC
+
+
+async def test_json_deltas_are_public_for_staff_too_because_they_name_no_layout(
+    api: Running, database: Database, event_id: int
+) -> None:
+    async with feed(api, event_id, "", await staff_token(database)) as (socket, _):
+        await Desk(database, till(), event_id).hold(3)
+        delta = await next_change(socket)
+        assert isinstance(delta, wire.FeedDelta)
+        assert delta.changes == ((3, 1),)
+
+
+async def test_s1_a_snapshot_and_the_deltas_after_it_make_the_map(
+    api: Running, database: Database, event_id: int
+) -> None:
+    desk = Desk(database, till(), event_id)
+    async with feed(api, event_id, "?form=binary") as (socket, hello):
+        await desk.hold(1)
+        await states_until(socket, 1)
+        async with httpx.AsyncClient(trust_env=False) as client:
+            snapshot = decode_snapshot((await client.get(f"{api.url}/v1/events/{event_id}/seats")).content)
+        await desk.hold(2)
+        states, deltas = await states_until(socket, 2)
+        assert snapshot.version > hello.version
+        assert deltas[0].from_version <= snapshot.version
+        assert [state for state in snapshot.states.tolist() if state] == [1]
+        assert states[2] == 1
+
+
+async def test_s5_a_client_that_comes_back_is_continued_from_where_it_stands(
+    api: Running, database: Database, event_id: int
+) -> None:
+    async with feed(api, event_id, "?form=binary") as (socket, _):
+        await Desk(database, till(), event_id).hold(1)
+        _, deltas = await states_until(socket, 1)
+    stands_at = deltas[-1].to_version
+    for seat in (2, 3, 4):
+        await Desk(database, till(), event_id).hold(seat)
+
+    async with feed(api, event_id, f"?form=binary&epoch=1&since={stands_at}") as (socket, _):
+        states, deltas = await states_until(socket, 2, 3, 4)
+
+    assert deltas[0].from_version == stands_at
+    assert states == {2: 1, 3: 1, 4: 1}
+
+
+@pytest.mark.parametrize("query", ["?epoch=9&since=0", "?epoch=1&since=0"])
+async def test_s2_a_client_that_cannot_be_continued_is_told_to_load_the_snapshot(
+    dsn: str, database: Database, event_id: int, tmp_path: Path, query: str, sequencer: None
+) -> None:
+    """Another epoch, or a version from before this process began: its ring does not reach back."""
+    await Desk(database, till(), event_id).hold(1)
+    await until_sequenced(database, event_id, 1)
+    async with (
+        running("serve", "--dsn", dsn, folder=tmp_path) as api,
+        feed(api, event_id, query) as (socket, hello),
+    ):
+        frame = await next_frame(socket)
+        assert frame == wire.FeedResync(epoch=1, version=hello.version)
+        await Desk(database, till(), event_id).hold(2)
+        delta = await next_change(socket)
+        assert isinstance(delta, wire.FeedDelta)
+        assert delta.from_version == hello.version
+
+
+async def test_a_rise_of_the_epoch_makes_every_client_load_again(
+    api: Running, database: Database, event_id: int
+) -> None:
+    async with feed(api, event_id) as (socket, _):
+        await database.fetch("UPDATE event_feed SET epoch = epoch + 1")
+        assert await next_change(socket) == wire.FeedResync(epoch=2, version=0)
+
+
+async def test_g3_a_quiet_feed_beats_so_that_a_silent_link_is_noticed(api: Running, event_id: int) -> None:
+    async with feed(api, event_id) as (socket, hello):
+        beat = await next_frame(socket)
+        assert isinstance(beat, wire.FeedBeat)
+        assert (beat.epoch, beat.version) == (hello.epoch, hello.version)
+        assert beat.server_time > hello.server_time
+
+
+@pytest.mark.parametrize(
+    ("path", "token", "status", "code"),
+    [
+        ("/v1/events/1/seats/feed", "nonsense", 401, "not-signed-in"),
+        ("/v1/events/999999/seats/feed", None, 404, "event-not-found"),
+        ("/v1/events/x/seats/feed", None, 422, "invalid-request"),
+        ("/v1/events/1/seats/feed?since=-1", None, 422, "invalid-request"),
+        ("/v1/events/1/seats/feed?form=morse", None, 422, "invalid-request"),
+        ("/v1/events/1/seats/feed?since=%00", None, 422, "invalid-request"),
+    ],
+)
+async def test_a_feed_is_refused_with_a_problem_before_it_begins(
+    api: Running, event_id: int, path: str, token: str | None, status: int, code: str
+) -> None:
+    path = path.replace("/1/", f"/{event_id}/")
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    with pytest.raises(InvalidStatus) as refused:
+        await connect(f"{api.url.replace('http', 'ws', 1)}{path}", additional_headers=headers, proxy=None)
+    assert refused.value.response.status_code == status
+    assert msgspec.json.decode(refused.value.response.body, type=wire.Problem).code == code
+
+
+async def test_a_plain_get_of_a_feed_is_a_problem(api: Running, event_id: int) -> None:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        answer = await client.get(f"{api.url}/v1/events/{event_id}/seats/feed")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not-found")
+
+
+async def test_serve_ends_cleanly_with_feeds_open(api: Running, event_id: int) -> None:
+    async with feed(api, event_id), feed(api, event_id):
+        assert await api.end() == 0
+
+
+# ---------------------------------------------------------------- the tail, in this process
+
+
+async def until_sequenced(db: Database, event_id: int, version: int) -> None:
+    async with asyncio.timeout(SOON_S):
+        while (await db.fetch("SELECT last_version FROM event_feed WHERE event_id = $1", event_id))[0][0] < version:
+            await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def tailing(db: Database, poll_s: float) -> AsyncIterator[SeatTail]:
+    tail = SeatTail(db, poll_s=poll_s)
+    task = asyncio.create_task(tail.run(), name="tail")
+    try:
+        yield tail
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        tail.close()
+
+
+async def until_version(tail: SeatTail, event_id: int, version: int, within_s: float = SOON_S) -> None:
+    feed = await tail.feed(event_id)
+    async with asyncio.timeout(within_s):
+        while feed.projection.version < version:
+            await asyncio.sleep(0.005)
+
+
+async def kill_listeners(db: Database) -> int:
+    rows = await db.fetch(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE application_name = 'taquilla seat feed listener' AND datname = current_database()"
+    )
+    return len(rows)
+
+
+async def test_g3_a_killed_listener_misses_nothing(database: Database, event_id: int) -> None:
+    await sequence_feed.prepare(database)
+    async with tailing(database, poll_s=0.2) as tail:
+        await tail.feed(event_id)
+        async with asyncio.timeout(SOON_S):
+            while not await kill_listeners(database):
+                await asyncio.sleep(0.01)
+        for seat in (1, 2, 3):
+            await Desk(database, till(), event_id).hold(seat)
+            await sequence_feed.tick(database)
+        await until_version(tail, event_id, 3)
+        states = (await tail.feed(event_id)).projection.states(Layout.STAFF)
+        assert [state & 7 for state in states[1:4].tolist()] == [StaffStatus.HELD] * 3
+
+
+async def test_a_notice_wakes_the_tail_long_before_its_next_look(database: Database, event_id: int) -> None:
+    await sequence_feed.prepare(database)
+    async with tailing(database, poll_s=3600.0) as tail:
+        await tail.feed(event_id)
+        async with asyncio.timeout(SOON_S):
+            while not await database.fetch(
+                "SELECT FROM pg_stat_activity WHERE application_name = 'taquilla seat feed listener'"
+                " AND datname = current_database() AND query ILIKE 'listen%'"
+            ):
+                await asyncio.sleep(0.01)
+        await Desk(database, till(), event_id).hold(1)
+        await sequence_feed.tick(database)
+        await until_version(tail, event_id, 1)
+
+
+async def test_g3_a_silent_listener_is_noticed_within_ten_seconds(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link that is open and says nothing any more: the probe gets no answer."""
+    assert follow_seats.PROBE_EVERY_S + follow_seats.PROBE_TIMEOUT_S < 10
+    monkeypatch.setattr(follow_seats, "PROBE_EVERY_S", 0.05)
+    monkeypatch.setattr(follow_seats, "PROBE_TIMEOUT_S", 0.2)
+    listening = asyncio.create_task(follow_seats.listen(database, lambda _: None))
+    async with asyncio.timeout(SOON_S):
+        while not (pids := await listeners(database)):
+            await asyncio.sleep(0.01)
+    stop_process(pids[0])
+    try:
+        with pytest.raises(AuthorityAwayError, match=r"silent|ended"):
+            async with asyncio.timeout(SOON_S):
+                await listening
+    finally:
+        continue_process(pids[0])
+
+
+async def listeners(db: Database) -> list[int]:
+    rows = await db.fetch(
+        "SELECT pid FROM pg_stat_activity WHERE application_name = 'taquilla seat feed listener'"
+        " AND datname = current_database()"
+    )
+    return [row["pid"] for row in rows]
+
+
+def stop_process(pid: int) -> None:
+    import psutil
+
+    psutil.Process(pid).suspend()
+
+
+def continue_process(pid: int) -> None:
+    import psutil
+
+    psutil.Process(pid).resume()
+
+
+async def test_a_feed_whose_versions_were_pruned_is_read_anew(database: Database, event_id: int) -> None:
+    await sequence_feed.prepare(database)
+    tail = SeatTail(database)
+    feed = await tail.feed(event_id)
+    for seat in (1, 2):
+        await Desk(database, till(), event_id).hold(seat)
+        await sequence_feed.tick(database)
+    await database.fetch("DELETE FROM seat_feed WHERE version = 1")
+
+    await tail._look({event_id})
+
+    assert feed.projection.version == 2
+    assert [state & 7 for state in feed.projection.states(Layout.STAFF)[1:3].tolist()] == [StaffStatus.HELD] * 2
+    assert not feed.projection.reaches_back_to(0)
+    tail.close()
+
+
+async def test_a_change_that_is_not_numbered_yet_is_in_the_first_reading_and_is_not_undone(
+    database: Database, event_id: int
+) -> None:
+    await sequence_feed.prepare(database)
+    desk = Desk(database, till(), event_id)
+    held = await desk.hold(1)
+    await desk.check_out(held)
+    tail = SeatTail(database)
+    feed = await tail.feed(event_id)
+    assert feed.projection.version == 0
+    assert feed.projection.states(Layout.STAFF)[1] & 7 == StaffStatus.PAYING
+
+    await sequence_feed.tick(database)
+    await tail._look({event_id})
+
+    assert feed.projection.version == 1
+    assert feed.projection.states(Layout.STAFF)[1] & 7 == StaffStatus.PAYING
+    tail.close()
