@@ -205,9 +205,9 @@ class SeatFeedProtocol:
         if self.state is FeedState.BUFFERING:
             if self._feed is None or self._feed.epoch != claim.epoch:
                 self._buffer.clear()
-            self._feed = claim
+            self._claim(claim)
             return []
-        self._feed = claim
+        self._claim(claim)
         position = self.position
         if position is None or position.epoch != claim.epoch or position.version < claim.version:
             return self._miss()
@@ -216,7 +216,7 @@ class SeatFeedProtocol:
     def _take_delta(self, delta: Delta) -> list[FeedEvent]:
         if delta.event_id != self.event_id:
             return []
-        self._feed = Position(delta.epoch, delta.to_version)
+        self._claim(Position(delta.epoch, delta.to_version))
         if self.state is FeedState.BUFFERING:
             if self._buffer and self._buffer[-1].epoch != delta.epoch:
                 self._buffer.clear()
@@ -227,6 +227,11 @@ class SeatFeedProtocol:
             self._buffer.append(delta)
             return missed
         return [*self._apply(delta), *self._catch_up()]
+
+    def _claim(self, claim: Position) -> None:
+        """The server has got so far; within an epoch it never goes back."""
+        if self._feed is None or claim.epoch != self._feed.epoch or claim.version > self._feed.version:
+            self._feed = claim
 
     def _follows(self, delta: Delta) -> bool:
         position = self.position

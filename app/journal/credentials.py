@@ -17,7 +17,7 @@ from typing import Final, TypeVar
 import keyring
 from keyring.backend import KeyringBackend
 from keyring.backends import chainer
-from keyring.errors import KeyringError, KeyringLocked, NoKeyringError, PasswordDeleteError
+from keyring.errors import KeyringLocked, NoKeyringError, PasswordDeleteError
 
 from app.core.session import CredentialStorage
 
@@ -90,7 +90,7 @@ class CredentialVault:
             self.storage = CredentialStorage.NO_KEYRING
         except KeyringLocked:
             self.storage = CredentialStorage.KEYRING_LOCKED
-        except (KeyringError, RuntimeError, OSError):
+        except Exception:  # noqa: BLE001  # backends raise whatever their desktop libraries raise
             self.storage = CredentialStorage.NO_KEYRING
         else:
             self.storage = CredentialStorage.KEYRING

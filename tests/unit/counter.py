@@ -1,4 +1,4 @@
-"""A counter with fakes all round: booking server, terminal, printer, keyring; and a journal that is real or in memory."""
+"""A counter with fakes all round: booking server, terminal, printer, keyring; the journal is a real one."""
 
 from __future__ import annotations
 

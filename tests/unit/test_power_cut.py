@@ -6,7 +6,9 @@ terminal's booking, the paper in the printer. The cut is a BaseException, so no 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import sqlite3
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -27,7 +29,7 @@ from app.devices.fake_terminal import Decline, FakeCardTerminal, LoseLine
 from app.devices.ticket_printer import PrintOutcome, TicketSheet
 from app.journal.async_journal import AsyncJournal
 from app.journal.instance_lock import InstanceLock
-from app.journal.journal import Journal
+from app.journal.journal import Journal, _prepare
 from backend_client.testing import FakeBookingServer
 from backend_client.wire import OperationKind, OperationStatus, OrderStatus
 from tests.unit.counter import Counter, FakePrinter, MemoryVault, make_counter
@@ -114,10 +116,8 @@ class NoLock(InstanceLock):
 
 def journal_in_memory() -> Journal:
     """A journal without a disk: these tests are about the order of writes, `test_journal` is about the disk."""
-    from app.journal import journal as module
-
-    connection = module.sqlite3.connect(":memory:", isolation_level=None)
-    module._prepare(connection, may_make=True)
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    _prepare(connection, may_make=True)
     return Journal(connection, NoLock())
 
 
@@ -195,10 +195,8 @@ async def run_until_cut(sell: Sell, at: int, *, keeps: bool) -> tuple[Counter, J
     await sell_one_before(counter)
     server.on_step = fuse.step
     fuse.at, fuse.steps, fuse.trail = at, 0, []
-    try:
+    with contextlib.suppress(PowerCutError):
         await sell(counter)
-    except PowerCutError:
-        pass
     server.on_step = None
     return counter, journal, fuse
 
@@ -241,7 +239,7 @@ def assert_no_double_charge(counter: Counter, context: str) -> None:
 
 
 async def finish(counter: Counter, context: str, *, printed: bool) -> Sale | None:
-    """What a clerk does after the restart: pays a held sale, asks about an unknown one, looks at the printer, prints."""
+    """What a clerk does after the restart: asks about an unknown sale, pays a held one, looks what came out, prints."""
     sale = counter.desk.store.sale
     if sale is not None and sale.state is SaleState.UNKNOWN:
         for _ in range(3):
