@@ -2,77 +2,100 @@
 
 A row is cut into runs where an aisle crosses it. Runs of successive rows that stand behind each other form a block; its
 outline is the front run, the right ends, the back run reversed and the left ends, moved outwards by a margin. All of it
-is done with whole columns, so that 120,000 seats cost a few milliseconds.
+is done for all blocks at once with whole columns.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QPointF
+import shiboken6
 from PySide6.QtGui import QPolygonF
 
 from widgets.seat_map.camera import Bounds
-from widgets.seat_map.plan import Float32s, Indices, SeatMapPlan
+from widgets.seat_map.plan import Indices, SeatMapPlan
 
 MARGIN_PITCHES = 0.85
 _AISLE_PITCHES = 1.9
 _BLOCK_PITCHES = 2.6  # rows farther apart than this belong to different blocks
-_FACE_POINTS = 14
-_SIDE_POINTS = 12
+_FINE = (11, 7)  # points of a face (front or back) and of a side
+_COARSE = (5, 3)
 
 Points = npt.NDArray[np.float64]
+# Memory of an address with a length, writable; the stubs know only the address.
+_open_memory = cast("Callable[[object, int, bool], memoryview[int]]", shiboken6.VoidPtr)
 
 
 @dataclass(frozen=True, slots=True)
 class Bed:
-    """One block of seats: its section, outline and bounds (plan units)."""
+    """One block of seats: its outline for near and for far views and its bounds (plan units).
+
+    `alone` says that it is the only block of its section.
+    """
 
     section: int
+    alone: bool
     outline: QPolygonF
+    coarse: QPolygonF
     bounds: Bounds
 
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """Unbroken stretches of rows, ordered so that runs behind each other follow each other."""
+    """Unbroken stretches of rows, ordered so that runs behind each other follow each other; blocks of them."""
 
     first: Indices
     last: Indices
     section: Indices
-    block: Indices
+    start: Indices  # of each block, index of its first run
+    stop: Indices  # of each block, index past its last run
 
 
 def lay_beds(plan: SeatMapPlan, pitch: float) -> tuple[Bed, ...]:
     """Outlines of all blocks of a plan."""
     if not plan.seat_count:
         return ()
-    runs = _find_runs(plan, pitch)
-    edges = np.flatnonzero(np.diff(runs.block)) + 1
-    starts = np.concatenate(([0], edges))
-    stops = np.concatenate((edges, [len(runs.block)]))
-    margin = pitch * MARGIN_PITCHES
-    return tuple(_bed(plan, runs, int(start), int(stop), margin) for start, stop in zip(starts, stops, strict=True))
+    position = np.stack((plan.x, plan.y), axis=-1).astype(np.float64)
+    cut = _cuts(plan, pitch)
+    runs = _find_runs(plan, position, cut, pitch)
+    tangent = _tangents(position, cut)
+    fine = _outlines(position, tangent, runs, pitch * MARGIN_PITCHES, *_FINE)
+    coarse = _outlines(position, tangent, runs, pitch * MARGIN_PITCHES, *_COARSE)
+    corners = np.concatenate((fine.min(axis=1), fine.max(axis=1)), axis=1).tolist()
+    sections = runs.section[runs.start]
+    alone = (np.bincount(sections)[sections] == 1).tolist()
+    return tuple(
+        Bed(section, alone[block], _polygon(fine[block]), _polygon(coarse[block]), Bounds(*corners[block]))
+        for block, section in enumerate(sections.tolist())
+    )
 
 
-def _find_runs(plan: SeatMapPlan, pitch: float) -> _Runs:
+def _cuts(plan: SeatMapPlan, pitch: float) -> npt.NDArray[np.bool_]:
+    """Between which successive seats a run ends: at the end of a row and at an aisle."""
     gap = np.hypot(np.diff(plan.x), np.diff(plan.y))
-    cut = (np.diff(plan.row_no) != 0) | (gap > pitch * _AISLE_PITCHES)
+    cut: npt.NDArray[np.bool_] = (np.diff(plan.row_no) != 0) | (gap > pitch * _AISLE_PITCHES)
+    return cut
+
+
+def _find_runs(plan: SeatMapPlan, position: Points, cut: npt.NDArray[np.bool_], pitch: float) -> _Runs:
     first = np.concatenate(([0], np.flatnonzero(cut) + 1)).astype(np.intp)
     last = np.concatenate((first[1:] - 1, [plan.seat_count - 1])).astype(np.intp)
     row = plan.row_no[first]
     section = plan.seat_section[first].astype(np.intp)
-    run_of_row = _rank(row)
-    order = np.lexsort((row, run_of_row, section))
-    first, last, section, rank = first[order], last[order], section[order], run_of_row[order]
-    middle_x = (plan.x[first] + plan.x[last]) / 2
-    middle_y = (plan.y[first] + plan.y[last]) / 2
-    apart = np.hypot(np.diff(middle_x), np.diff(middle_y)) > pitch * _BLOCK_PITCHES
+    rank = _rank(row)
+    order = np.lexsort((row, rank, section))
+    first, last, section, rank = first[order], last[order], section[order], rank[order]
+    middle = (position[first] + position[last]) / 2
+    apart = np.hypot(*np.diff(middle, axis=0).T) > pitch * _BLOCK_PITCHES
     new = (np.diff(section) != 0) | (np.diff(rank) != 0) | apart
-    block = np.concatenate(([0], np.cumsum(new))).astype(np.intp)
-    return _Runs(first, last, section, block)
+    edges = np.flatnonzero(new) + 1
+    start = np.concatenate(([0], edges)).astype(np.intp)
+    stop = np.concatenate((edges, [len(first)])).astype(np.intp)
+    return _Runs(first, last, section, start, stop)
 
 
 def _rank(row: npt.NDArray[np.int32]) -> Indices:
@@ -82,71 +105,60 @@ def _rank(row: npt.NDArray[np.int32]) -> Indices:
     return np.arange(len(row)) - start
 
 
-def _bed(plan: SeatMapPlan, runs: _Runs, start: int, stop: int, margin: float) -> Bed:
-    first, last = runs.first[start:stop], runs.last[start:stop]
-    front = _points(plan.x, plan.y, _sample(int(first[0]), int(last[0]), _FACE_POINTS))
-    back = _points(plan.x, plan.y, _sample(int(first[-1]), int(last[-1]), _FACE_POINTS))
-    away = back.mean(axis=0) - front.mean(axis=0)
-    if len(front) > 1 and stop - start == 1:
-        away = np.array([front[0, 1] - front[-1, 1], front[-1, 0] - front[0, 0]])
-    if not away.any():
-        away = np.array([0.0, 1.0])
-    outline = np.concatenate(
+def _tangents(position: Points, cut: npt.NDArray[np.bool_]) -> Points:
+    """Unit direction of the run at each seat; a seat alone looks to the right."""
+    step = np.diff(position, axis=0)
+    step[cut] = 0.0
+    still = np.zeros((1, 2))
+    tangent: Points = np.concatenate((step, still)) + np.concatenate((still, step))
+    length = np.hypot(tangent[:, 0], tangent[:, 1])[:, None]
+    return np.where(length > 0, tangent / length.clip(1e-9), np.array([1.0, 0.0]))
+
+
+def _outlines(position: Points, tangent: Points, runs: _Runs, margin: float, face: int, side: int) -> Points:
+    """Outlines of all blocks: (blocks, 2 * face + 2 * side, 2)."""
+    front_run, back_run = runs.start, runs.stop - 1
+    front_seats = _spread(runs.first[front_run], runs.last[front_run], face)
+    back_seats = _spread(runs.first[back_run], runs.last[back_run], face)
+    away = position[back_seats].mean(axis=1) - position[front_seats].mean(axis=1)
+    along = tangent[front_seats[:, face // 2]]
+    across = np.stack((-along[:, 1], along[:, 0]), axis=-1)
+    away = np.where((front_run == back_run)[:, None], across, away)
+    side_runs = _spread(runs.start, runs.stop - 1, side + 2)[:, 1:-1]
+    right, left = runs.last[side_runs], runs.first[side_runs]
+    return np.concatenate(
         (
-            _moved_face(front, -away, margin),
-            _side(plan, last, first, margin),
-            _moved_face(back, away, margin)[::-1],
-            _side(plan, first, last, margin)[::-1],
-        )
+            _moved_face(position, tangent, front_seats, -away, margin),
+            position[right] + tangent[right] * margin,
+            _moved_face(position, tangent, back_seats, away, margin)[:, ::-1],
+            (position[left] - tangent[left] * margin)[:, ::-1],
+        ),
+        axis=1,
     )
-    low, high = outline.min(axis=0), outline.max(axis=0)
-    polygon = QPolygonF([QPointF(x, y) for x, y in outline.tolist()])
-    return Bed(int(runs.section[start]), polygon, Bounds(float(low[0]), float(low[1]), float(high[0]), float(high[1])))
 
 
-def _sample(first: int, last: int, most: int) -> Indices:
-    """Evenly spread seat numbers of a run, both ends included."""
-    count = last - first + 1
-    if count <= most:
-        return np.arange(first, last + 1)
-    return np.rint(np.linspace(first, last, most)).astype(np.intp)
+def _spread(first: Indices, last: Indices, count: int) -> Indices:
+    """(blocks, count) evenly spread whole numbers from first to last, both included."""
+    share = np.linspace(0.0, 1.0, count)
+    spread: Indices = np.rint(first[:, None] + (last - first)[:, None] * share).astype(np.intp)
+    return spread
 
 
-def _points(x: Float32s, y: Float32s, at: Indices) -> Points:
-    return np.stack((x[at], y[at]), axis=-1).astype(np.float64)
-
-
-def _moved_face(face: Points, towards: Points, margin: float) -> Points:
-    """A front or back moved outwards along its normals and lengthened at both ends."""
-    if len(face) == 1:
-        unit = towards / np.hypot(*towards)
-        along = np.array([unit[1], -unit[0]]) * margin
-        ends = np.stack((face[0] - along, face[0] + along)) + unit * margin
-        ordered: Points = ends if float(along[0]) >= 0 else ends[::-1]
-        return ordered
-    tangent = np.gradient(face, axis=0)
-    tangent /= np.hypot(tangent[:, 0], tangent[:, 1]).clip(1e-9)[:, None]
-    normal = np.stack((tangent[:, 1], -tangent[:, 0]), axis=-1)
-    normal *= np.where(normal @ towards >= 0, 1.0, -1.0)[:, None]
-    moved: Points = face + normal * margin
-    moved[0] -= tangent[0] * margin
-    moved[-1] += tangent[-1] * margin
+def _moved_face(position: Points, tangent: Points, seats: Indices, towards: Points, margin: float) -> Points:
+    """Fronts or backs moved outwards along their normals and lengthened at both ends."""
+    direction = tangent[seats]
+    normal = np.stack((direction[:, :, 1], -direction[:, :, 0]), axis=-1)
+    facing = (normal * towards[:, None, :]).sum(axis=2, keepdims=True)
+    moved: Points = position[seats] + np.where(facing >= 0, normal, -normal) * margin
+    moved[:, 0] -= direction[:, 0] * margin
+    moved[:, -1] += direction[:, -1] * margin
     return moved
 
 
-def _side(plan: SeatMapPlan, ends: Indices, others: Indices, margin: float) -> Points:
-    """The ends of a block's runs on one side, moved outwards; the first and last run are part of the faces already."""
-    inner = slice(1, -1)
-    ends, others = ends[inner], others[inner]
-    if len(ends) > _SIDE_POINTS:
-        at = np.rint(np.linspace(0, len(ends) - 1, _SIDE_POINTS)).astype(np.intp)
-        ends, others = ends[at], others[at]
-    if not len(ends):
-        return np.empty((0, 2))
-    end = _points(plan.x, plan.y, ends)
-    inwards = np.where(ends > others, ends - 1, np.where(ends < others, ends + 1, ends))
-    tangent = end - _points(plan.x, plan.y, inwards)
-    length = np.hypot(tangent[:, 0], tangent[:, 1])
-    tangent = np.where(length[:, None] > 0, tangent / length.clip(1e-9)[:, None], 0.0)
-    moved: Points = end + tangent * margin
-    return moved
+def _polygon(points: Points) -> QPolygonF:
+    """Points → QPolygonF in one copy instead of one object a point."""
+    polygon = QPolygonF()
+    polygon.resize(len(points))
+    memory = _open_memory(polygon.data(), 16 * len(points), True)
+    np.frombuffer(memory, np.float64).reshape(-1, 2)[:] = points
+    return polygon

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen, QTransform
 
@@ -24,37 +25,45 @@ class Ground:
     def __init__(self, plan: SeatMapPlan, beds: tuple[Bed, ...], palette: MapPalette) -> None:
         self._palette = palette
         self._beds = beds
+        edges = [(bed.bounds.left, bed.bounds.top, bed.bounds.right, bed.bounds.bottom) for bed in beds]
+        self._bed_edges = np.array(edges, np.float64).reshape(-1, 4).T
         self._areas = [(area, area_path(area), self._area_color(area)) for area in plan.areas]
 
-    def paint(self, painter: QPainter, view: Bounds, scale: float) -> None:
-        """Paint what the view touches; `scale` is device px for each plan unit."""
+    def paint(self, painter: QPainter, view: Bounds, scale: float, *, far: bool) -> None:
+        """Paint what the view touches; `scale` is device px for each plan unit, `far` asks for coarse beds."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for area, path, color in self._areas:
             painter.setBrush(color if area.shape != "text" else Qt.BrushStyle.NoBrush)
             painter.setPen(self._area_pen(area, scale))
             painter.drawPath(path)
-        self._paint_beds(painter, view, scale)
+        self._paint_beds(painter, view, far=far)
         for area, path, color in self._areas:
             if area.text:
                 self._paint_text(painter, area, path, color, scale)
 
-    def _paint_beds(self, painter: QPainter, view: Bounds, scale: float) -> None:
-        seen = [
-            bed.outline
-            for bed in self._beds
-            if bed.bounds.left < view.right
-            and bed.bounds.right > view.left
-            and bed.bounds.top < view.bottom
-            and bed.bounds.bottom > view.top
-        ]
-        painter.setBrush(self._palette.bed)
-        painter.setPen(QPen(self._palette.token("bed_edge"), 2.0 / scale))
-        for outline in seen:
-            painter.drawPolygon(outline)
-        # Blocks of one section may overlap: their fill once more, so that no edge runs through seats.
+    def _paint_beds(self, painter: QPainter, view: Bounds, *, far: bool) -> None:
+        """Fill without soft edges, which for a whole stadium would cost more than its seats; then one soft line.
+
+        Blocks of one section may overlap, and a line must not run through seats: such sections go without.
+        """
+        left, top, right, bottom = self._bed_edges
+        touched = (left < view.right) & (right > view.left) & (top < view.bottom) & (bottom > view.top)
+        seen = [self._beds[at] for at in np.flatnonzero(touched).tolist()]
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         painter.setPen(Qt.PenStyle.NoPen)
-        for outline in seen:
-            painter.drawPolygon(outline)
+        painter.setBrush(self._palette.bed)
+        for bed in seen:
+            painter.drawPolygon(bed.coarse if far else bed.outline)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if far:
+            return
+        line = QPen(self._palette.token("bed_edge"), 1.0)
+        line.setCosmetic(True)
+        painter.setPen(line)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for bed in seen:
+            if bed.alone:
+                painter.drawPolygon(bed.outline)
 
     def _area_color(self, area: MapArea) -> QColor:
         if not _HEX.fullmatch(area.color):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum, auto
 
 import numpy as np
@@ -39,13 +38,6 @@ class PillForm(Enum):
     SMALL_NAME = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    section: int
-    form: PillForm
-    box: QRectF
-
-
 class SectionLabels:
     """Pills with a section's name and, where there is room, its number of free seats. Logical px.
 
@@ -58,8 +50,10 @@ class SectionLabels:
         self._names = plan.section_name
         self._palette = palette
         self._write_count = write_count
-        self._bounds = _bounds_by_section(beds)
-        self._at = {section: _label_place(plan, section, bounds) for section, bounds in self._bounds.items()}
+        bounds = _bounds_by_section(beds)
+        self._sections = list(bounds)
+        self._extent = np.array([(box.width, box.height) for box in bounds.values()]).reshape(-1, 2)
+        self._middle = np.array([_label_place(plan, section, box) for section, box in bounds.items()]).reshape(-1, 2)
         self._fonts = {
             PillForm.NAME_AND_COUNT: palette.theme.font("caption", bold=True),
             PillForm.NAME: palette.theme.font("caption", bold=True),
@@ -68,44 +62,74 @@ class SectionLabels:
         self._fonts[PillForm.SMALL_NAME].setPixelSize(_SMALL_TEXT_PX)
         self._count_font = palette.theme.font("caption")
         self._counts: list[int] = [0] * len(self._names)
-        self._pills: dict[tuple[int, PillForm], QPixmap] = {}
-        self._placed: list[_Placed] = []
+        self._pills: dict[int, QPixmap] = {}  # of the present form and pixel ratio
+        self._sizes = {
+            form: np.array([self._pill_size(section, form) for section in self._sections]).reshape(-1, 2)
+            for form in PillForm
+        }
+        self._laid_for = 0.0
+        self._dpr = 1.0
+        self._form = PillForm.NAME
+        self._drawn_for = (PillForm.NAME, 0.0)
+        self._placed: list[int] = []
+        self._corners = np.empty((0, 2))
+        self._pill_sizes = np.empty((0, 2))
+        self._boxes = np.empty((0, 4), np.intp)  # left, top, width, height of each placed label
+        self._shown: list[QPixmap] = []
 
-    def place(self, camera: Camera) -> None:
+    def place(self, camera: Camera, dpr: float) -> None:
         """Choose the form, and the sections that have room for it, for this camera."""
-        self._placed = []
-        for form in PillForm:
-            placed = [found for section in self._bounds if (found := self._fit(section, form, camera)) is not None]
-            if len(placed) >= _MOST_SHARE * len(self._bounds) or form is PillForm.SMALL_NAME:
-                self._placed = _without_overlaps(placed)
-                return
+        if camera.scale != self._laid_for or dpr != self._dpr:
+            self._laid_for, self._dpr = camera.scale, dpr
+            self._lay_out(camera.scale)
+        corners = self._corners + camera.to_px(0.0, 0.0)
+        self._boxes = np.concatenate((np.rint(corners), self._pill_sizes), axis=1).astype(np.intp)
+        self._shown = [self._pill(section) for section in self._placed]
+
+    def _lay_out(self, scale: float) -> None:
+        """Boxes relative to the plan's origin, px; the same for every place of the camera at this scale."""
+        form, fits = self._richest_form(scale)
+        width, height = self._sizes[form].T
+        left, top = self._middle[:, 0] * scale - width / 2, self._middle[:, 1] * scale - height / 2
+        boxes = np.stack((left, top, left + width, top + height), axis=-1)
+        kept = _without_overlaps(boxes, np.flatnonzero(fits))
+        if (form, self._dpr) != self._drawn_for:
+            self._form, self._drawn_for = form, (form, self._dpr)
+            self._pills.clear()
+        self._placed = [self._sections[at] for at in kept]
+        self._corners = boxes[kept, :2]
+        self._pill_sizes = self._sizes[form][kept]
+
+    def _richest_form(self, scale: float) -> tuple[PillForm, npt.NDArray[np.bool_]]:
+        """The form for which most sections have room, and which have."""
+        width, height = self._extent[:, 0] * scale, self._extent[:, 1] * scale * _HIGH_SHARE
+        fitting = {form: (sizes[:, 0] <= width) & (sizes[:, 1] <= height) for form, sizes in self._sizes.items()}
+        for form, fits in fitting.items():
+            if fits.sum() >= _MOST_SHARE * len(fits):
+                return form, fits
+        return PillForm.SMALL_NAME, fitting[PillForm.SMALL_NAME]
 
     def set_counts(self, counts: npt.NDArray[np.intp]) -> list[QRect]:
         """New numbers of free seats; rectangles of the labels that must be painted again."""
-        changed = {section for section, count in enumerate(counts.tolist()) if count != self._counts[section]}
-        self._counts = counts.tolist()
+        before, self._counts = self._counts, counts.tolist()
+        if self._form is not PillForm.NAME_AND_COUNT:
+            return []
+        changed = {section for section, count in enumerate(self._counts) if count != before[section]}
         for section in changed:
-            self._pills.pop((section, PillForm.NAME_AND_COUNT), None)
-        return [
-            placed.box.toAlignedRect()
-            for placed in self._placed
-            if placed.form is PillForm.NAME_AND_COUNT and placed.section in changed
-        ]
+            self._pills.pop(section, None)
+        stale = [at for at, section in enumerate(self._placed) if section in changed and at < len(self._shown)]
+        for at in stale:
+            self._shown[at] = self._pill(self._placed[at])
+        return [QRect(*self._boxes[at].tolist()) for at in stale]
 
-    def paint(self, painter: QPainter, clip: QRect, dpr: float) -> None:
+    def paint(self, painter: QPainter, clip: QRect) -> None:
         """Paint the placed labels that touch the clip."""
-        seen = QRectF(clip)
-        for placed in self._placed:
-            if placed.box.intersects(seen):
-                painter.drawPixmap(placed.box.topLeft(), self._pill(placed.section, placed.form, dpr))
-
-    def _fit(self, section: int, form: PillForm, camera: Camera) -> _Placed | None:
-        width, height = self._pill_size(section, form)
-        bounds = self._bounds[section]
-        if width > bounds.width * camera.scale or height > bounds.height * camera.scale * _HIGH_SHARE:
-            return None
-        x, y = camera.to_px(*self._at[section])
-        return _Placed(section, form, QRectF(round(x - width / 2), round(y - height / 2), width, height))
+        left, top, width, height = self._boxes.T
+        touched = (left <= clip.right()) & (top <= clip.bottom())
+        touched &= (left + width > clip.left()) & (top + height > clip.top())
+        places = self._boxes[touched, :2].tolist()
+        for at, (x, y) in zip(np.flatnonzero(touched).tolist(), places, strict=True):
+            painter.drawPixmap(x, y, self._shown[at])
 
     def _pill_size(self, section: int, form: PillForm) -> tuple[int, int]:
         """Width is that of a four-digit count at least, so that a pill keeps its size while seats are sold."""
@@ -118,10 +142,10 @@ class SectionLabels:
         padding = 2 if form is PillForm.SMALL_NAME else 2 * _PILL_PADDING_PX
         return math.ceil(width + padding), math.ceil(height + (0 if form is PillForm.SMALL_NAME else 2))
 
-    def _pill(self, section: int, form: PillForm, dpr: float) -> QPixmap:
-        pill = self._pills.get((section, form))
-        if pill is None or pill.devicePixelRatio() != dpr:
-            pill = self._pills[section, form] = self._draw_pill(section, form, dpr)
+    def _pill(self, section: int) -> QPixmap:
+        pill = self._pills.get(section)
+        if pill is None:
+            pill = self._pills[section] = self._draw_pill(section, self._form, self._dpr)
         return pill
 
     def _draw_pill(self, section: int, form: PillForm, dpr: float) -> QPixmap:
@@ -150,12 +174,16 @@ class SectionLabels:
         return pill
 
 
-def _without_overlaps(placed: list[_Placed]) -> list[_Placed]:
-    kept: list[_Placed] = []
-    for one in placed:
-        if not any(one.box.intersects(other.box) for other in kept):
-            kept.append(one)
-    return kept
+def _without_overlaps(boxes: npt.NDArray[np.float64], order: Indices) -> list[int]:
+    """Of boxes (left, top, right, bottom) in this order, those that touch none kept before."""
+    left, top, right, bottom = boxes[order].T
+    touch = (left[:, None] < right) & (right[:, None] > left) & (top[:, None] < bottom) & (bottom[:, None] > top)
+    np.fill_diagonal(touch, val=False)
+    free = np.ones(len(order), np.bool_)
+    for at in np.flatnonzero(touch.any(axis=1)).tolist():
+        if free[at]:
+            free[at + 1 :] &= ~touch[at, at + 1 :]
+    return [int(at) for at in order[free]]
 
 
 class RowLabels:
@@ -261,7 +289,7 @@ def _clear_of(from_x: Float32s, from_y: Float32s, x: Float32s, y: Float32s, pitc
     lines = int((float(from_y.max()) - top) / cell) + 10
     taken = np.zeros((lines, columns), np.bool_)
     taken[((from_y - top) / cell).astype(np.intp), ((from_x - left) / cell).astype(np.intp)] = True
-    for angle in np.linspace(0, 2 * np.pi, 20, endpoint=False):
+    for angle in np.linspace(0, 2 * np.pi, 14, endpoint=False):
         for reach in _CLEAR_PITCHES:
             line = ((y + np.sin(angle) * reach * pitch - top) / cell).astype(np.intp).clip(0, lines - 1)
             column = ((x + np.cos(angle) * reach * pitch - left) / cell).astype(np.intp).clip(0, columns - 1)

@@ -140,7 +140,7 @@ class Renderer:
         canvas.fill(to_word(self.palette.ground))
         painter = QPainter(canvas.image)
         painter.setTransform(QTransform(scale, 0, 0, scale, left, top))
-        self._ground.paint(painter, camera.view(), scale)
+        self._ground.paint(painter, camera.view(), scale, far=self.level is Level.FAR)
         painter.end()
         view = camera.view().grown(self.seat_diameter)
         slots = self.grid.slots_near(view.left, view.top, view.right, view.bottom)

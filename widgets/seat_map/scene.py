@@ -73,7 +73,7 @@ class Scene:
         seat_px = self.seat_diameter * camera.scale
         if self.renderer.level is Level.FAR:
             self._sections.set_counts(self.states.free_by_section())
-            self._sections.place(camera)
+            self._sections.place(camera, dpr)
         if self._row_labels is None and seat_px >= ROW_LABELS_FROM_PX:
             self._row_labels = RowLabels(self.plan, self.grid.pitch, self.palette)
         if self._row_labels is not None:
@@ -95,7 +95,7 @@ class Scene:
     def paint_labels(self, painter: QPainter, clip: QRect, dpr: float) -> None:
         """Names that lie over the seats."""
         if self.renderer.level is Level.FAR:
-            self._sections.paint(painter, clip, dpr)
+            self._sections.paint(painter, clip)
         elif self._row_labels is not None:
             painter.save()
             painter.scale(1 / dpr, 1 / dpr)
