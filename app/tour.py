@@ -266,7 +266,9 @@ class Tour:
             await self._pick(seat_no)
         self._take_picture(f"{step.kind}-picked")
         self._note(line, "picked")
-        self._press(self.counter.panel.sale_page.hold)
+        hold = self.counter.panel.sale_page.hold
+        await self._until(lambda: hold.isVisible() and hold.isEnabled(), "the panel to offer the hold")
+        self._press(hold)
         await self._until(lambda: self._state() in {SaleState.HELD, SaleState.PICKING, SaleState.EXPIRED}
                           and "hold" not in self.console.deeds.running, "the hold to be answered")  # fmt: skip
         if self._state() is not SaleState.HELD:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -77,10 +78,16 @@ def _prepare_tour(folders: DemoFolders, pictures: Path, plan: str) -> list[str]:
 
 def tour_words(report: Path, pictures: Path) -> str:
     """What was sold and where the pictures are, for standard output."""
-    lines = [f"pictures: {pictures}", f"report: {report}"]
+    lines = []
     if report.exists():
         found = json.loads(report.read_text(encoding="utf-8"))
-        for sale in found.get("sales", []):
-            seats = ", ".join(str(seat) for seat in sale.get("seats", []))
-            lines.append(f"sold: {seats or sale}")
-    return "\n".join([*lines, ""])
+        lines = [_sale_words(sale) for sale in found.get("sales", [])]
+        lines += [f"problem: {problem}" for problem in found.get("problems", [])]
+    return "\n".join([*lines, f"pictures: {pictures}", f"report: {report}", ""])
+
+
+def _sale_words(sale: Mapping[str, object]) -> str:
+    seats = sale.get("seats")
+    count = len(seats) if isinstance(seats, list) else 0
+    amount = f"{sale.get('amount_minor')} {sale.get('currency')} (minor units)"
+    return f"{sale.get('kind')}: {count} seats, {amount}, {sale.get('state')}, order {sale.get('order_number')}"
