@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from uuid import UUID
 
+import httpx
+
 from app.actions.desk import Desk, JournalPort, Patience
 from app.actions.hold_seats import hold_picked
 from app.actions.pick_seats import toggle_seat
@@ -129,14 +131,17 @@ def make_counter(
     vault: MemoryVault | None = None,
     *,
     driver: CardTerminal | None = None,
+    transport: httpx.AsyncBaseTransport | None = None,
     patience: Patience = FAST,
 ) -> Counter:
-    """A counter; `driver` is what the desk sees as its terminal, when it is not the fake itself."""
+    """A counter. `driver` is what the desk sees as its terminal, `transport` leads to the API: fakes by default."""
     server = server or FakeBookingServer()
     terminal = terminal or FakeCardTerminal()
     printer = printer or FakePrinter()
     vault = vault or MemoryVault()
-    client = BookingClient(server.base_url, device_id=DEVICE, transport=server.transport, retry=replace(QUICK_RETRY))
+    client = BookingClient(
+        server.base_url, device_id=DEVICE, transport=transport or server.transport, retry=replace(QUICK_RETRY)
+    )
     store = ConsoleStore(ServerClock(steady_seconds))
     desk = Desk(client, journal, store, vault, driver or terminal, printer, patience=patience)
     return Counter(desk, server, terminal, printer, vault)
