@@ -22,6 +22,7 @@ from booking.embedded import EmbeddedError
 
 DONE, FOUND_WRONG, UNREACHABLE = 0, 1, 3
 _CONSOLE_STOP_S = 8.0
+_STANDARD_INPUT = 0
 
 
 def run(options: argparse.Namespace, folder: Path) -> int:
@@ -108,8 +109,9 @@ async def _standard_input_ends() -> None:
     ended = asyncio.Event()
 
     def read() -> None:
-        with contextlib.suppress(OSError, ValueError):
-            while sys.stdin.buffer.read(4096):
+        # Not through sys.stdin: a thread that waits inside its buffer would abort the interpreter's end.
+        with contextlib.suppress(OSError):
+            while os.read(_STANDARD_INPUT, 4096):
                 pass
         with contextlib.suppress(RuntimeError):  # the loop is closed: we were stopped by a signal
             loop.call_soon_threadsafe(ended.set)

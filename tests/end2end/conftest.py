@@ -40,12 +40,13 @@ class OpenEvent:
 @pytest.fixture(scope="session")
 def open_event(stack: StackFacts) -> OpenEvent:
     """The event on sale with the most seats, so that the tests do not meet each other."""
-    event_id, free = asyncio.run(_free_seats(stack.api_url))
+    event_id, free = asyncio.run(free_seats(stack.api_url))
     seats = iter(free)
     return OpenEvent(event_id, lambda count: list(itertools.islice(seats, count)))
 
 
-async def _free_seats(api_url: str) -> tuple[int, list[int]]:
+async def free_seats(api_url: str) -> tuple[int, list[int]]:
+    """The event on sale with the most seats, and those that are free in it."""
     async with client(api_url) as http:
         events = (await http.get("/v1/events")).json()["events"]
         event = max((event for event in events if event["status"] == "ON_SALE"), key=lambda event: event["seat_count"])
