@@ -160,6 +160,22 @@ def test_section_names_with_free_counts_are_painted_when_far(qtbot: QtBot) -> No
     assert (bare != painted).mean() > 0.005
 
 
+def test_the_count_of_a_section_follows_its_seats_without_a_full_redraw(qtbot: QtBot) -> None:
+    plan = bowl(9_000)
+    widget = show_map(qtbot, plan, size=(1900, 1300), states=np.zeros(plan.seat_count, np.uint8))
+    widget.zoom(1.05)
+    rest(qtbot, widget)
+    labels = widget.scene._sections
+    assert widget.level is Level.FAR
+    assert labels.shows_counts
+    seat = int(plan.row_first[plan.row_section == labels._placed[0]][0])
+    before = widget.stats.copy()
+    post(widget, [seat], SOLD)
+    qtbot.waitUntil(lambda: not widget._count_timer.isActive() and not widget._flush_timer.isActive())
+    assert labels._counts[labels._placed[0]] == int(widget.scene.states.free_by_section()[labels._placed[0]])
+    assert widget.stats.since(before).full == 0
+
+
 def test_lost_seats_flash_and_then_rest(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     from widgets.seat_map import overlays
 

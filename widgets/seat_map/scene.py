@@ -10,12 +10,13 @@ from PySide6.QtGui import QPainter
 from widgets.seat_map.beds import lay_beds
 from widgets.seat_map.camera import Bounds, Camera
 from widgets.seat_map.ground import plan_bounds
-from widgets.seat_map.labels import ROW_LABELS_FROM_PX, RowLabels, SectionLabels
 from widgets.seat_map.palette import MapPalette
 from widgets.seat_map.plan import SeatMapPlan
 from widgets.seat_map.renderer import Level, Renderer, Stats
+from widgets.seat_map.row_labels import ROW_LABELS_FROM_PX, RowLabels
 from widgets.seat_map.seat_grid import SeatGrid
 from widgets.seat_map.seat_states import SeatStates
+from widgets.seat_map.section_labels import SectionLabels
 from widgets.theme import Theme
 
 
@@ -72,8 +73,8 @@ class Scene:
         self.renderer.full(camera)
         seat_px = self.seat_diameter * camera.scale
         if self.renderer.level is Level.FAR:
-            self._sections.set_counts(self.states.free_by_section())
             self._sections.place(camera, dpr)
+            self.recount()
         if self._row_labels is None and seat_px >= ROW_LABELS_FROM_PX:
             self._row_labels = RowLabels(self.plan, self.grid.pitch, self.palette)
         if self._row_labels is not None:
@@ -81,7 +82,7 @@ class Scene:
 
     def recount(self) -> list[QRect]:
         """Refresh the numbers of free seats; rectangles to paint again."""
-        if self.renderer.level is not Level.FAR:
+        if self.renderer.level is not Level.FAR or not self._sections.shows_counts:
             return []
         return self._sections.set_counts(self.states.free_by_section())
 
@@ -95,7 +96,7 @@ class Scene:
     def paint_labels(self, painter: QPainter, clip: QRect, dpr: float) -> None:
         """Names that lie over the seats."""
         if self.renderer.level is Level.FAR:
-            self._sections.paint(painter, clip)
+            self._sections.paint(painter, clip, dpr)
         elif self._row_labels is not None:
             painter.save()
             painter.scale(1 / dpr, 1 / dpr)
