@@ -103,7 +103,12 @@ class Desk:
         self.store.put_connection(Connection.ONLINE if reached else Connection.AWAY)
 
     def _hear_session(self, staff: StaffSession | None) -> None:
-        """A renewed session's refresh token is kept in the background; a session that the API ended is shown so."""
+        """A renewed session's refresh token is kept in the background; a session that the API ended is shown so.
+
+        Whoever signs in keeps the first token themselves, to hear where it is kept.
+        """
+        if staff is not None and self.store.session is None:
+            return
         if staff is not None:
             credential = KeptCredential(staff.name, staff.refresh_token)
             task = asyncio.get_running_loop().create_task(self._keep_credential(credential), name="keep-credential")

@@ -19,7 +19,7 @@ from app.core.sale import Sale, SaleState, SaleStep
 from app.devices.card_terminal import CardTerminal, Progress, TerminalError, TerminalOutcome, TerminalResult, Verdict
 from app.journal.terminal_record import Reversal, TerminalRecord
 from backend_client.errors import BookingClientError
-from backend_client.wire import Advice, OperationId, OperationKind, OperationStatus, ResultAnswer
+from backend_client.wire import Advice, OperationId, OperationKind, OperationStatus, ResultAnswer, ResultOutcome
 
 _log = logging.getLogger(__name__)
 
@@ -175,6 +175,17 @@ class _Conversation:
         reverse = answer.advice is Advice.REVERSE
         if reverse and result.outcome is TerminalOutcome.DECLINED:
             await desk.journal.mark_reversal(operation_id, Reversal.DONE)
-        elif not reverse and result.outcome is not TerminalOutcome.APPROVED:
+        elif not reverse and not await self._is_kept(result):
             warn_of_difference(desk, sale)
         return await apply_answer(desk, sale, answer, self.terminal)
+
+    async def _is_kept(self, result: TerminalResult) -> bool:
+        """Whether the terminal kept the charge that the API has confirmed; if the line died at the end, it is asked."""
+        if result.outcome is not TerminalOutcome.UNKNOWN:
+            return result.outcome is TerminalOutcome.APPROVED
+        heard = await self.desk.journal.terminal_attempt(self.record.operation_id)
+        try:
+            word = await ask_about(self.desk, self.terminal, heard or self.record)
+        except TerminalError:
+            return False
+        return word is not None and word.report.outcome is ResultOutcome.SUCCEEDED

@@ -14,6 +14,7 @@ from app.actions.pay_sale import look_again, stay_unknown
 from app.actions.print_tickets import report_print
 from app.actions.resolve_unknown import settle
 from app.core.sale import Sale, SaleState, SaleStep, UnknownReason
+from app.core.session import Permission
 from app.core.store import Notice, NoticeCode
 from backend_client.errors import BookingClientError, BookingRefusedError, HoldGoneError
 from backend_client.wire import HoldStatus, OperationKind, PrintJobStatus
@@ -24,9 +25,13 @@ _log = logging.getLogger(__name__)
 async def resume_open_sales(desk: Desk) -> tuple[Sale, ...]:
     """Resume all open sales: the newest comes to the counter, the others are parked. Call it once, signed in.
 
+    For somebody who may not sell they stay in the journal, until somebody who may signs in.
+
     Raises:
         JournalDamagedError: a kept sale cannot be read.
     """
+    if desk.store.session is None or not desk.store.session.may(Permission.SELL):
+        return ()
     kept = await desk.journal.open_sales()
     with desk.store.batch():
         for sale in kept[:-1]:

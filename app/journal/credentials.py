@@ -52,6 +52,7 @@ class CredentialVault:
         self._backend = backend
         self._timeout_s = timeout_s
         self.storage = CredentialStorage.NOT_ASKED
+        self._turn = asyncio.Lock()
 
     async def save(self, credential: KeptCredential) -> CredentialStorage:
         """Keep the credential in place of the last one; says where it is kept."""
@@ -80,6 +81,10 @@ class CredentialVault:
 
     async def _try(self, use: Callable[[KeyringBackend], T]) -> T | None:
         """`use` on a thread; None, and the reason in `storage`, when the keyring cannot be used."""
+        async with self._turn:  # a renewed token must not be overwritten by the one before it
+            return await self._try_now(use)
+
+    async def _try_now(self, use: Callable[[KeyringBackend], T]) -> T | None:
         if self.storage is CredentialStorage.KEYRING_SILENT:
             return None
         try:

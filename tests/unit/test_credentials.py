@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 
@@ -160,3 +161,19 @@ async def test_broken_entry_counts_as_none() -> None:
 
 def test_token_does_not_show_in_a_repr() -> None:
     assert "refresh-secret" not in repr(CREDENTIAL)
+
+
+async def test_renewed_tokens_are_kept_in_their_order() -> None:
+    """Two refreshes shortly after one another: the last one's token is the one that works."""
+
+    class FirstIsSlow(MemoryKeyring):
+        def set_password(self, service: str, username: str, password: str) -> None:
+            if "one" in password:
+                time.sleep(0.02)
+            super().set_password(service, username, password)
+
+    vault = CredentialVault("a", backend=FirstIsSlow())
+    await asyncio.gather(vault.save(KeptCredential("carla", "one")), vault.save(KeptCredential("carla", "two")))
+    kept = await vault.load()
+    assert kept is not None
+    assert kept.refresh_token == "two"

@@ -209,3 +209,12 @@ async def test_session_that_the_api_ended_is_said(counter: Counter) -> None:
         await counter.desk.client.me()
     assert counter.desk.store.session is None
     assert NoticeCode.SIGNED_OUT in counter.notices
+
+
+async def test_open_sales_wait_for_somebody_who_may_sell(counter: Counter) -> None:
+    await counter.hold(0)
+    counter.server.staff["omar"] = ("secret", Role.OPS)
+    again = counter.restart(counter.desk.journal)
+    await sign_in(again.desk, "omar", "secret")
+    assert await resume_open_sales(again.desk) == ()
+    assert len(await again.desk.journal.open_sales()) == 1

@@ -17,6 +17,7 @@ from app.actions.pick_seats import clear_picks, pick_seats, set_price_type, togg
 from app.actions.print_tickets import confirm_print, print_tickets
 from app.actions.resolve_unknown import keep_resolving, resolve_unknown
 from app.core.errors import (
+    JournalWriteError,
     NotAllowedError,
     NothingPickedError,
     SaleNotReadyError,
@@ -31,12 +32,14 @@ from app.core.store import Connection, NoticeCode
 from app.devices.card_terminal import (
     ProgressCallback,
     ResultCallback,
+    TerminalOutcome,
     TerminalResult,
     TerminalUnavailableError,
     Verdict,
 )
 from app.devices.fake_terminal import Approve, AwaitAbort, Decline, FakeCardTerminal, LoseLine, Unreachable
 from app.devices.ticket_printer import PrintState
+from app.journal.terminal_record import TerminalRecord
 from backend_client.errors import AnswerUnknownError, BookingRefusedError, ServiceUnavailableError
 from backend_client.seat_frames import StaffStatus
 from backend_client.testing import Fault
@@ -567,3 +570,68 @@ async def test_terminal_hears_accept_when_the_hold_stands(counter: Counter) -> N
     await counter.hold(0)
     await pay_card(counter.desk)
     assert verdicts == [Verdict.ACCEPT]
+
+
+class LineDiesAtTheEnd(FakeCardTerminal):
+    """The verdict was given; then the line died. `kept` says whether the terminal heard it."""
+
+    kept = True
+
+    async def pay(
+        self, amount_minor: int, currency: str, *, on_progress: ProgressCallback, on_result: ResultCallback
+    ) -> TerminalResult:
+        result = await super().pay(amount_minor, currency, on_progress=on_progress, on_result=on_result)
+        if not self.kept:
+            self.booked.remove(result)
+        return replace(result, outcome=TerminalOutcome.UNKNOWN)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+async def test_line_that_dies_after_the_verdict_leaves_a_paid_sale_and_no_false_alarm(
+    counter: Counter, *, kept: bool
+) -> None:
+    """The API has confirmed: that counts. Only a charge that the terminal took back is said to a supervisor."""
+    terminal = LineDiesAtTheEnd()
+    counter.desk.terminal = terminal
+    await counter.hold(1)
+    await pay_card(counter.desk)
+    await finish_sale(counter.desk)
+    terminal.kept = kept
+    counter.desk.store.notices = ()
+    await counter.hold(0)
+    sale = await pay_card(counter.desk)
+    assert sale.state is SaleState.PAID
+    assert (NoticeCode.TERMINAL_DIFFERS in counter.notices) is not kept
+
+
+async def test_driver_that_breaks_during_a_payment_is_unknown(counter: Counter) -> None:
+    """R24: whatever the driver did wrong, money may have moved."""
+
+    class Broken(FakeCardTerminal):
+        async def pay(
+            self, amount_minor: int, currency: str, *, on_progress: ProgressCallback, on_result: ResultCallback
+        ) -> TerminalResult:
+            self._book(amount_minor, currency)
+            raise RuntimeError("a bug")
+
+    terminal = Broken()
+    counter.desk.terminal = terminal
+    await counter.hold(0)
+    assert (await pay_card(counter.desk)).state is SaleState.UNKNOWN
+    assert (await resolve_unknown(counter.desk)).state is SaleState.PAID
+    assert len(terminal.booked) == 1
+
+
+async def test_journal_that_cannot_be_written_stops_the_sale_before_the_terminal(counter: Counter) -> None:
+    """The attempt is on the disk before the terminal is asked, or it is not asked."""
+
+    async def full(record: TerminalRecord) -> None:
+        raise JournalWriteError("disk full")
+
+    await counter.hold(0)
+    counter.desk.journal.begin_terminal_attempt = full  # type: ignore[method-assign]
+    with pytest.raises(JournalWriteError):
+        await pay_card(counter.desk)
+    assert counter.terminal.payments_asked == 0
+    assert counter.sale.state is SaleState.UNKNOWN
+    assert (await resolve_unknown(counter.desk)).state is SaleState.HELD
