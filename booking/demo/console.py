@@ -12,6 +12,7 @@ from pathlib import Path
 from booking.demo.child import end_process, exit_words, last_words, spawn
 from booking.demo.progress import say, step
 from booking.demo.stack import DemoFolders
+from booking.domain.currencies import exponent_of
 
 TOUR_TIMEOUT_S = 300.0
 _STOP_S = 8.0
@@ -89,5 +90,13 @@ def tour_words(report: Path, pictures: Path) -> str:
 def _sale_words(sale: Mapping[str, object]) -> str:
     seats = sale.get("seats")
     count = len(seats) if isinstance(seats, list) else 0
-    amount = f"{sale.get('amount_minor')} {sale.get('currency')} (minor units)"
+    amount = _amount_words(sale.get("amount_minor"), sale.get("currency"))
     return f"{sale.get('kind')}: {count} seats, {amount}, {sale.get('state')}, order {sale.get('order_number')}"
+
+
+def _amount_words(amount_minor: object, currency: object) -> str:
+    """195.00 EUR: for scripts and eyes alike, in no one's local form."""
+    if not isinstance(amount_minor, int) or not isinstance(currency, str) or not currency:
+        return "no amount"
+    digits = exponent_of(currency)
+    return f"{amount_minor / 10**digits:.{digits}f} {currency}"

@@ -7,9 +7,13 @@ from collections import Counter
 from pathlib import Path
 from uuid import uuid4
 
+import asyncpg
+import numpy as np
+
+from backend_client.seat_frames import PublicState, decode_snapshot
 from tests.end2end.conftest import OpenEvent
 from tests.end2end.http_client import Buyer, client
-from tests.end2end.processes import StackFacts, api_process, check_invariants
+from tests.end2end.processes import StackFacts, api_process, check_invariants, until_async
 
 
 async def test_one_of_a_hundred_gets_the_seat_and_the_others_are_told_which_one(
@@ -80,3 +84,35 @@ async def test_key_is_replayed_after_its_hold_is_over(stack: StackFacts, open_ev
         assert again.json()["status"] == "RELEASED", "a replay makes no new hold"
         other = await Buyer.new_fan(http)
         assert (await other.hold(open_event.event_id, seats)).status_code == 201
+
+
+async def test_key_is_replayed_unextended_after_its_hold_expired(stack: StackFacts) -> None:
+    """An event of its own gets holds of two seconds; the key still finds the same hold, with the same deadline."""
+    async with client(stack.api_url) as http:
+        events = [found for found in (await http.get("/v1/events")).json()["events"] if found["status"] == "ON_SALE"]
+        event = sorted(events, key=lambda found: found["seat_count"])[-2]
+        await set_hold_time(stack.dsn, event["event_id"], 2)
+        snapshot = decode_snapshot((await http.get(f"/v1/events/{event['event_id']}/seats")).content)
+        seats = [int(np.flatnonzero(snapshot.states == PublicState.AVAILABLE)[-1])]
+        fan, other, key = await Buyer.new_fan(http), await Buyer.new_fan(http), str(uuid4())
+        first = await fan.hold(event["event_id"], seats, key=key)
+        assert first.status_code == 201
+
+        async def others_may_have_it() -> bool:
+            return (await other.hold(event["event_id"], seats)).status_code == 201
+
+        await until_async(others_may_have_it, 20, "the seat to be free again")
+        again = await fan.hold(event["event_id"], seats, key=key)
+        assert (again.status_code, again.headers["Idempotent-Replayed"]) == (201, "true")
+        assert again.json()["status"] == "EXPIRED"
+        for member in ("hold_id", "expires_at", "created_at"):
+            assert again.json()[member] == first.json()[member]
+    assert await check_invariants(stack.dsn) == []
+
+
+async def set_hold_time(dsn: str, event_id: int, seconds: int) -> None:
+    connection = await asyncpg.connect(dsn)
+    try:
+        await connection.execute("UPDATE events SET hold_ttl_s = $2 WHERE event_id = $1", event_id, seconds)
+    finally:
+        await connection.close()
