@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -76,6 +77,30 @@ def test_tiny_seats_differ_in_at_most_half_a_percent_until_changes_rest(qapp: QA
     assert renderer.diameter <= 3
     assert renderer.overlaps
     assert differing_after(renderer, camera, 12) <= 0.005
+
+
+def test_seats_of_two_floors_in_one_place_are_put_right_when_changes_rest(qapp: QApplication) -> None:
+    """Real plans draw two floors over each other; their sprites overlap at every size."""
+    plan = theatre()
+    moved = plan.x.copy()
+    moved[-100:] = plan.x[:100] + 1.5
+    y = plan.y.copy()
+    y[-100:] = plan.y[:100]
+    values = {f.name: getattr(plan, f.name) for f in fields(SeatMapPlan) if f.init}
+    renderer, _ = renderer_of(SeatMapPlan(**{**values, "x": moved, "y": y}), 20.0, 1.0, Theme.light())
+    assert renderer.overlaps
+    single, _ = renderer_of(plan, 20.0, 1.0, Theme.light())
+    assert not single.overlaps
+
+
+def test_rows_closer_than_their_seats_do_not_overlap(qapp: QApplication) -> None:
+    plan = theatre()
+    values = {f.name: getattr(plan, f.name) for f in fields(SeatMapPlan) if f.init}
+    flat = SeatMapPlan(**{**values, "y": plan.y * np.float32(0.5)})
+    grid = SeatGrid(flat)
+    assert grid.pitch < SeatGrid(plan).pitch * 0.85
+    renderer, camera = renderer_of(flat, 16.0, 1.0, Theme.light())
+    assert differing_after(renderer, camera, 6) <= 0.005
 
 
 @pytest.mark.parametrize("theme", [Theme.light(), Theme.dark()], ids=lambda theme: theme.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QImage, QPixmap
@@ -91,7 +91,8 @@ class Legend(QWidget):
         rows.setSpacing(self._theme.space("tight"))
         self._buttons = []
         if self._plan is not None:
-            palette = MapPalette.of(self._theme, self._plan)
+            # Samples stand on the window, not on a bed.
+            palette = replace(MapPalette.of(self._theme, self._plan), bed=self._theme.color("window"))
             self._add_categories(rows, self._plan, palette)
             self._add_marks(rows, palette)
         self._box.addWidget(self._body)

@@ -12,6 +12,9 @@ import numpy.typing as npt
 from widgets.seat_map.plan import Float32s, Indices, SeatMapPlan
 
 CELL_PITCHES = 4.0
+_SAMPLED = 200
+_STACKED_SHARE = 0.35  # of the distance in a row: seats closer than this are drawn on top of each other
+_MOST_CELLS = 1 << 22
 _NEIGHBOUR_FLOOR = 0.02  # of all distances: a few seats drawn on top of each other do not shrink the rest
 
 
@@ -19,8 +22,8 @@ class SeatGrid:
     """Spatial index over the seats of one plan; lengths in plan units."""
 
     def __init__(self, plan: SeatMapPlan) -> None:
-        self.pitch, self.closest = seat_pitch(plan)
-        self.cell = self.pitch * CELL_PITCHES
+        row_pitch, self.closest = seat_pitch(plan)
+        self.cell = row_pitch * CELL_PITCHES
         self.left, self.top = (float(plan.x.min()), float(plan.y.min())) if plan.seat_count else (0.0, 0.0)
         column = ((plan.x - self.left) / self.cell).astype(np.intp)
         line = ((plan.y - self.top) / self.cell).astype(np.intp)
@@ -34,6 +37,9 @@ class SeatGrid:
         self.start: npt.NDArray[np.intp] = np.concatenate(([0], np.cumsum(counts))).astype(np.intp)
         self.x: Float32s = plan.x[self.seat_of_slot].astype(np.float32)
         self.y: Float32s = plan.y[self.seat_of_slot].astype(np.float32)
+        self.pitch = min(row_pitch, self._usual_distance(plan, row_pitch))
+        if _crowded(plan, row_pitch):
+            self.closest = 0.0
 
     def slices(self, left: float, top: float, right: float, bottom: float) -> list[slice]:
         """Slots of all cells that touch the rectangle, as contiguous slices."""
@@ -80,8 +86,44 @@ class SeatGrid:
             best_square = square
         return best
 
+    def _usual_distance(self, plan: SeatMapPlan, row_pitch: float) -> float:
+        """Usual distance to the closest seat, in whatever row, from a sample; rows may be closer than seats."""
+        distances = []
+        for seat in np.linspace(0, plan.seat_count - 1, min(plan.seat_count, _SAMPLED)).astype(int).tolist():
+            x, y = float(plan.x[seat]), float(plan.y[seat])
+            near = self.slots_near(x - row_pitch, y - row_pitch, x + row_pitch, y + row_pitch)
+            squares = (self.x[near] - x) ** 2 + (self.y[near] - y) ** 2
+            apart = squares[squares > (row_pitch * _STACKED_SHARE) ** 2]
+            if len(apart):
+                distances.append(float(apart.min()))
+        return float(np.sqrt(np.median(distances))) if distances else row_pitch
+
     def _run(self, first_cell: int, past_cell: int) -> slice:
         return slice(int(self.start[first_cell]), int(self.start[past_cell]))
+
+
+def _crowded(plan: SeatMapPlan, pitch: float) -> bool:
+    """Whether seats lie on top of each other, as those of two floors drawn in one place do.
+
+    Seats a pitch apart never share a cell of 0.7 pitch; of two that are closer than a third of a pitch, one of four
+    grids shifted by half a cell catches both in one cell.
+    """
+    cell = pitch * 0.7
+    for shift_x in (0.0, cell / 2):
+        for shift_y in (0.0, cell / 2):
+            column = ((plan.x - plan.x.min() + shift_x) / cell).astype(np.int64) if plan.seat_count else plan.row_no
+            line = ((plan.y - plan.y.min() + shift_y) / cell).astype(np.int64) if plan.seat_count else plan.row_no
+            if _has_twins(line * (int(column.max(initial=0)) + 1) + column):
+                return True
+    return False
+
+
+def _has_twins(cells: npt.NDArray[np.integer]) -> bool:
+    if not len(cells):
+        return False
+    if int(cells.max()) < _MOST_CELLS:
+        return bool(np.bincount(cells).max() > 1)
+    return len(np.unique(cells)) < len(cells)
 
 
 def seat_pitch(plan: SeatMapPlan) -> tuple[float, float]:
