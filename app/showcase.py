@@ -219,17 +219,17 @@ def programme(event: EventSummary) -> tuple[EventSummary, ...]:
 
 def _more_events(event: EventSummary) -> Iterator[EventSummary]:
     more = (
-        ("A Midsummer Night's Dream", "Teatro da Trindade", 1, EventStatus.ON_SALE, 812),
-        ("City Derby", "Estádio do Norte", 9, EventStatus.ON_SALE, 60_000),
-        ("Kodo: One Earth", "Suntory Hall", 16, EventStatus.PAUSED, 2_006),
-        ("Fairuz Night", "Dubai Opera", 30, EventStatus.ON_SALE, 1_901),
-        ("Chamber Music at Noon", "Teatro da Trindade", 44, EventStatus.CANCELLED, 238),
+        ("A Midsummer Night's Dream", "Teatro da Trindade", 24, EventStatus.ON_SALE, 812),
+        ("City Derby", "Estádio do Norte", 211, EventStatus.ON_SALE, 60_000),
+        ("Kodo: One Earth", "Suntory Hall", 374, EventStatus.PAUSED, 2_006),
+        ("Fairuz Night", "Dubai Opera", 716, EventStatus.ON_SALE, 1_901),
+        ("Chamber Music at Noon", "Teatro da Trindade", 1048, EventStatus.CANCELLED, 238),
     )
     zones = {"Suntory Hall": "Asia/Tokyo", "Dubai Opera": "Asia/Dubai"}
-    for number, (name, venue, days, status, seats) in enumerate(more, start=2):
+    for number, (name, venue, hours, status, seats) in enumerate(more, start=2):
         yield EventSummary(
             event_id=EventId(event.event_id + number), name=name, venue_name=venue,
-            starts_at=event.starts_at + timedelta(days=days), zone=zones.get(venue, "Europe/Lisbon"), currency="EUR",
+            starts_at=event.starts_at + timedelta(hours=hours), zone=zones.get(venue, "Europe/Lisbon"), currency="EUR",
             status=status, sale_opens_at=event.sale_opens_at, plan_id=event.plan_id, plan_version=1, seat_count=seats,
         )  # fmt: skip
 

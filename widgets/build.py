@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from widgets.theme import Theme
+
+
+def leading() -> Qt.AlignmentFlag:
+    """The side where lines begin. Qt goes by the letters of each text; a window has one side for all of them."""
+    mirrored = QApplication.layoutDirection() == Qt.LayoutDirection.RightToLeft
+    side = Qt.AlignmentFlag.AlignRight if mirrored else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter
+
+
+def trailing() -> Qt.AlignmentFlag:
+    """The side where lines end."""
+    mirrored = QApplication.layoutDirection() == Qt.LayoutDirection.RightToLeft
+    side = Qt.AlignmentFlag.AlignLeft if mirrored else Qt.AlignmentFlag.AlignRight
+    return side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter
 
 
 def label(text: str = "", *, kind: str = "", tone: str = "", wrap: bool = False) -> QLabel:
     """A label; `kind` is a type role of the style sheet (caption, lead, title, display, figure)."""
     made = QLabel(text)
     made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setAlignment(leading())
     if kind:
         made.setProperty("type", kind)
     if tone:
@@ -59,8 +84,8 @@ def scrolling(content: QWidget) -> QScrollArea:
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     area.setWidget(content)
+    content.setAutoFillBackground(False)  # `setWidget` turns it on, and what is behind would not show
     area.viewport().setAutoFillBackground(False)
-    content.setAutoFillBackground(False)
     return area
 
 

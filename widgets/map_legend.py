@@ -62,6 +62,13 @@ class MapLegend(QWidget):
         for mark in self._marks:
             self._flow.addWidget(mark)
 
+    def show_marks(self, shown: bool) -> None:
+        """Whether rings and marks are explained too; a low window has no room for them."""
+        for mark in self._marks:
+            mark.setVisible(shown)
+        self._flow.invalidate()
+        self.updateGeometry()
+
     @property
     def chips(self) -> tuple[_CategoryChip, ...]:
         """The categories' buttons."""

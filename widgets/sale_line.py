@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QToolButton, QWidget
 
-from widgets.build import label
+from widgets.build import label, row, trailing
 from widgets.choice_box import ChoiceBox
 from widgets.elided_label import ElidedLabel
 from widgets.theme import Theme
 
-_TYPE_PX = 108
+_TYPE_PX = 132
 _DROP_PX = 24
 
 
@@ -54,7 +54,7 @@ class SaleLine(QWidget):
         self.types.activated.connect(self._on_types_activated)
         self._price = label()
         self._price.setFont(theme.font("body", bold=True))
-        self._price.setAlignment(Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
+        self._price.setAlignment(trailing())
         self.drop = QToolButton()
         self.drop.setText("✕")
         self.drop.setStyleSheet("QToolButton { border: 0; padding: 0; min-height: 0; background: transparent; }")
@@ -88,13 +88,16 @@ class SaleLine(QWidget):
         grid = QGridLayout(self)
         grid.setContentsMargins(0, theme.space("tight"), 0, theme.space("small"))
         grid.setHorizontalSpacing(theme.space("small"))
-        grid.setVerticalSpacing(0)
+        grid.setVerticalSpacing(theme.space("hair"))
         grid.setColumnStretch(0, 1)
         grid.addWidget(self._name, 0, 0)
+        end = row(theme, gap="tight")
+        end.addStretch(1)
+        end.addWidget(self._price)
+        end.addWidget(self.drop)
+        grid.addLayout(end, 0, 1)
         grid.addWidget(self._place, 1, 0)
-        grid.addWidget(self.types, 0, 1, 2, 1)
-        grid.addWidget(self._price, 0, 2, 2, 1)
-        grid.addWidget(self.drop, 0, 3, 2, 1)
+        grid.addWidget(self.types, 1, 1)
 
     def _on_types_activated(self, index: int) -> None:
         self.price_type_chosen.emit(self.seat_no, int(self.types.itemData(index)))

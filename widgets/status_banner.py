@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from widgets.build import label
 from widgets.theme import Theme
 
 _MARKS = {"info": "ℹ", "success": "✓", "warn": "!", "danger": "✕"}  # a mark beside the colour (D10)
@@ -18,8 +19,8 @@ class StatusBanner(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._mark = QLabel()
-        self._title = QLabel()
-        self._detail = QLabel()
+        self._title = label()
+        self._detail = label()
         self._button = QPushButton()
         self._button.clicked.connect(self.action_requested)
         self._build(theme)
@@ -57,9 +58,8 @@ class StatusBanner(QFrame):
         self.hide()
 
     def _build(self, theme: Theme) -> None:
-        for label in (self._title, self._detail):
-            label.setWordWrap(True)
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
+        for part in (self._title, self._detail):
+            part.setWordWrap(True)
         self._title.setFont(theme.font("body", bold=True))
         self._mark.setFont(theme.font("lead", bold=True))
         self._mark.setFixedWidth(theme.space("wide"))

@@ -121,13 +121,13 @@ class TicketDrawing:
         self._text(painter, self._line(bar, 0, 7.6), sheet.event_name, 6.0, bold=True)
         day = figures.long_date(sheet.starts_at, sheet.zone)
         at = figures.time(sheet.starts_at, sheet.zone)
-        self._text(painter, self._line(bar, 8.2, 4.6), f"{day} · {at}", 3.6)
+        self._text(painter, self._line(bar, 8.2, 4.6), figures.joined((day, at)), 3.6)
         self._text(painter, self._line(bar, 13.0, 4.4), sheet.venue_name, 3.4)
         painter.setPen(QPen(QColor(Qt.GlobalColor.black), max(self.dots(0.2), 1)))
         rule = area.top() + self.dots(19.2)
         painter.drawLine(area.left(), rule, area.right(), rule)
         self._draw_place(painter, ticket, QRectF(area.left(), rule + self.dots(1.6), area.width(), self.dots(13)))
-        price = f"{ticket.price_type} · {figures.money(ticket.amount_minor, ticket.currency)}"
+        price = figures.joined((ticket.price_type, figures.money(ticket.amount_minor, ticket.currency)))
         self._text(painter, self._line(bar, 35.0, 4.6), price, 3.6, bold=True)
         order = f"{self.translate('Order')} {sheet.order_number}"
         self._text(painter, self._line(bar, 39.9, 3.6), order, 2.7)

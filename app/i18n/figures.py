@@ -4,6 +4,7 @@ as seats, order numbers and bank notes carry Latin digits too.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -79,6 +80,13 @@ class Figures:
         minutes, rest = divmod(max(seconds, 0), 60)
         hours, minutes = divmod(minutes, 60)
         return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+    def joined(self, parts: Iterable[str]) -> str:
+        """`Stalls · Row A`; parts in letters of the other direction keep together and in their place."""
+        kept = [part for part in parts if part]
+        if self.locale.text_direction != "rtl" or not kept:
+            return " · ".join(kept)
+        return "\u200f" + " · ".join(f"\u2068{part}\u2069" for part in kept)
 
     def names(self, names: list[str]) -> str:
         """A list of names in one sentence: `A 1, A 2, and A 3`."""

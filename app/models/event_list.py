@@ -48,7 +48,7 @@ class EventLine:
             event.event_id,
             event.name,
             shown.date_time(event.starts_at, event.zone),
-            f"{event.venue_name} · {seats}",
+            shown.joined((event.venue_name, seats)),
             status,
             tone,
         )

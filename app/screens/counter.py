@@ -21,6 +21,7 @@ from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
 _PANEL_SHARE = 0.32
+_LEGEND_FROM_PX = 600
 _PANEL_LEAST_PX, _PANEL_MOST_PX = 340, 440
 
 
@@ -100,7 +101,7 @@ class CounterScreen(QWidget):
         parts = [when, event.venue_name]
         if event.status is EventStatus.PAUSED:
             parts.append(_("Sale paused"))
-        self._when.setText(" · ".join(parts))
+        self._when.setText(shown.joined(parts))
         self._when.setToolTip(shown.zone(event.starts_at, event.zone))
 
     def _show_seats(self) -> None:
@@ -178,3 +179,4 @@ class CounterScreen(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_panel(event.size().width())
+        self.legend.show_marks(event.size().height() >= _LEGEND_FROM_PX)

@@ -19,7 +19,7 @@ from app.i18n import _
 from app.models.event_list import EventListModel, EventRole
 from app.screens.words import Advice
 from widgets.async_button import AsyncButton
-from widgets.build import column, label, row
+from widgets.build import column, label, leading, row
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
@@ -90,6 +90,7 @@ class EventsScreen(QWidget):
         self.search.setPlaceholderText(_("Search by name, venue or day"))
         self.search.setAccessibleName(_("Search events"))
         self.search.setClearButtonEnabled(True)
+        self.search.setAlignment(leading())
         self.list.setModel(self.model)
         self.list.setItemDelegate(EventDelegate(theme, self.list))
         self.list.setAccessibleName(_("Events"))

@@ -84,7 +84,7 @@ class SeatWords:
             return []
         category_no = store.plan.seats.category_no[seat_no]
         names = {category.category_no: category.name for category in store.event.categories}
-        offer = f"{names.get(category_no, '')} · {_prices(store.event, category_no)}"
+        offer = figures().joined((names.get(category_no, ""), _prices(store.event, category_no)))
         return [seat_name(seat_ref(store.plan, seat_no)), offer, self._state(seat_no)]
 
     def _state(self, seat_no: int) -> str:

@@ -65,7 +65,7 @@ class PayingPage(QWidget):
 
     def _build(self, theme: Theme) -> None:
         self._amount.setAccessibleName(_("Amount"))
-        self._hint.setText(_("Stopping is a wish: if the bank has approved already, the sale is paid."))
+        self._hint.setText(_("If the bank has approved already, the payment goes through all the same."))
         card = frame("sunken")
         inside = column(theme, margin="large", gap="medium", parent=card)
         inside.addWidget(self._amount, 0, Qt.AlignmentFlag.AlignHCenter)

@@ -42,7 +42,7 @@ def _face(sale: Sale, pick: Pick, store: ConsoleStore) -> SaleLineFace:
     seat = _("Seat {seat}").format(seat=ref.number) if ref.number else name
     return SaleLineFace(
         seat_no=pick.seat_no,
-        name=" · ".join(part for part in (shown, seat) if part),
+        name=figures().joined((shown, seat)),
         place=_place(ref, pick, store),
         types=_types(sale, pick, store),
         chosen_type=pick.price_type_id,
@@ -59,7 +59,7 @@ def _place(ref: SeatRef, pick: Pick, store: ConsoleStore) -> str:
     if store.event is not None:
         names = {category.category_no: category.name for category in store.event.categories}
         category = names.get(pick.category_no, "")
-    return " · ".join(part for part in (ref.section, category) if part)
+    return figures().joined((ref.section, category))
 
 
 def _types(sale: Sale, pick: Pick, store: ConsoleStore) -> tuple[tuple[int, str], ...]:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from app.i18n import _
 from app.screens.words import Advice
 from widgets.async_button import AsyncButton
-from widgets.build import column, frame, label, row
+from widgets.build import column, frame, label, leading, row, scrolling
 from widgets.seat_arcs import paint_seat_arcs
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
@@ -63,6 +63,7 @@ class SignInScreen(QWidget):
             words = label(caption)
             words.setBuddy(field)
             field.setAccessibleName(caption)
+            field.setAlignment(leading())
             inside.addWidget(words)
             inside.addWidget(field)
             inside.addSpacing(theme.space("tight"))
@@ -76,10 +77,13 @@ class SignInScreen(QWidget):
         across.addStretch(1)
         across.addWidget(card)
         across.addStretch(1)
-        page = column(theme, margin="large", parent=self)
-        page.addStretch(1)
-        page.addLayout(across)
-        page.addStretch(1)
+        content = QWidget()
+        middle = column(theme, margin="small", parent=content)
+        middle.addStretch(1)
+        middle.addLayout(across)
+        middle.addStretch(1)
+        page = column(theme, gap="", parent=self)
+        page.addWidget(scrolling(content))
 
     def _on_name_return_pressed(self) -> None:
         self.password.setFocus(Qt.FocusReason.TabFocusReason)

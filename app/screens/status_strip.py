@@ -95,7 +95,9 @@ class StatusStrip(QFrame):
     def show_session(self) -> None:
         """Who works here, and whether the sign-in outlives the session."""
         session = self._store.session
-        self._person.setText("" if session is None else f"{session.display_name} · {role_name(session.role)}")
+        self._person.setText(
+            "" if session is None else figures().joined((session.display_name, role_name(session.role)))
+        )
         reason = "" if session is None else storage_words(session.storage)
         self.keyring.setVisible(bool(reason))
         if reason:

@@ -30,7 +30,7 @@ class UnknownPage(QWidget):
         self.since = label(wrap=True)
         self.decides = label(wrap=True)
         self._amount = label(kind="display")
-        self.park = AsyncButton(_("Park it, serve the next customer"), role="primary")
+        self.park = AsyncButton(_("Park it, serve the next one"), role="primary")
         self.ask = AsyncButton(_("Ask again now"))
         self.park.set_key_hint(keys.PARK.sequence)
         self.park.action_requested.connect(self.park_requested)

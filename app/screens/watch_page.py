@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.core.seat_map import SeatCounts
 from app.i18n import _, figures
-from widgets.build import column, label
+from widgets.build import column, label, trailing
 from widgets.theme import Theme
 
 
@@ -24,7 +23,7 @@ class WatchPage(QWidget):
         grid.setVerticalSpacing(theme.space("small"))
         for line, (name, figure) in enumerate(zip(names, self._figures, strict=True)):
             grid.addWidget(label(name, kind="lead"), line, 0)
-            figure.setAlignment(Qt.AlignmentFlag.AlignTrailing)
+            figure.setAlignment(trailing())
             grid.addWidget(figure, line, 1)
         page = column(theme, gap="large", parent=self)
         page.addWidget(label(_("Watching"), kind="title"))

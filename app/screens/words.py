@@ -25,7 +25,9 @@ class Advice:
 
 _ANY: Final = (
     marked("That did not work"),
-    marked("Nothing was sold or charged by this step. Try once more; if it fails again, tell your supervisor."),
+    marked(
+        "It is not known how far this step came. If a payment was part of it, do not take it again; ask a supervisor."
+    ),
 )
 
 _ADVICE: Final[dict[str, tuple[str, str]]] = {
@@ -259,7 +261,7 @@ def seat_name(seat: SeatRef) -> str:
         parts.append(_("Row {row}").format(row=seat.row))
     if seat.number:
         parts.append(_("Seat {seat}").format(seat=seat.number))
-    return " · ".join(part for part in parts if part) or _("Seat {seat}").format(seat=seat.seat_no + 1)
+    return figures().joined(parts) or _("Seat {seat}").format(seat=seat.seat_no + 1)
 
 
 def seat_names(seats: tuple[SeatRef, ...]) -> str:

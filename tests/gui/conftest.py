@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.bridge.loop import close, new_loop
+from app.core.sale import Sale, SaleState
 from app.i18n import use_language
+from app.screens.bindings import Credentials
 from app.screens.looks import apply_direction
+from app.screens.sale_panel import SalePanel
+from app.settings import Settings
+from app.showcase import PASSWORD, Showcase, TheatreHouse, make_showcase
+from backend_client.feed_protocol import FeedState
+from backend_client.testing_house import House
 from widgets.theme import Theme, apply_theme
 
 Answer = TypeVar("Answer")
@@ -76,3 +87,73 @@ async def until(condition: Callable[[], object], what: str = "", deadline_s: flo
         if monotonic() > end:
             pytest.fail(f"did not happen within {deadline_s:.0f} s: {what or condition}")
         await asyncio.sleep(0.005)
+
+
+@asynccontextmanager
+async def counter_of(
+    folder: Path, name: str = "carla", *, house: House | None = None, open_event: bool = True
+) -> AsyncIterator[Showcase]:
+    """A console in memory, signed in as `name`, with the event open."""
+    showcase = make_showcase(folder, Settings(), house=house)
+    console = showcase.console
+    try:
+        console.window.show()
+        console.bindings.start(Credentials(name, PASSWORD))
+        await until(lambda: console.desk.store.events and "start" not in console.deeds.running, "events")
+        if open_event:
+            console.window.screens.events.event_chosen.emit(1)
+            await until(lambda: console.desk.store.feed_state is FeedState.LIVE, "a live map")
+        yield showcase
+    finally:
+        await showcase.close()
+
+
+async def rest(showcase: Showcase) -> None:
+    """Until nothing runs but what always runs, and everything that is due has been drawn."""
+    await until(lambda: not showcase.console.deeds.running - {"follow-seats", "settle"}, "rest")
+    for _turn in range(4):
+        await asyncio.sleep(0.002)
+
+
+async def pick(showcase: Showcase, count: int = 2, row_no: int = 20) -> list[int]:
+    """Pick free seats beside each other by clicks on the map."""
+    house = showcase.server.house
+    assert isinstance(house, TheatreHouse)
+    seat_map = showcase.console.window.screens.counter.map
+    seats = house.free_run(count, row_no)
+    for seat_no in seats:
+        seat_map.ensure_visible(seat_no)
+        await asyncio.sleep(0)
+        QTest.mouseClick(
+            seat_map, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, seat_map.seat_rect(seat_no).center()
+        )
+    await until(lambda: showcase.console.desk.store.sale is not None, "picks")
+    await rest(showcase)
+    return seats
+
+
+async def hold(showcase: Showcase, count: int = 2, row_no: int = 20) -> list[int]:
+    """Pick and hold seats."""
+    seats = await pick(showcase, count, row_no)
+    showcase.console.window.screens.counter.panel.sale_page.hold.click()
+    await until(lambda: state_of(showcase) is SaleState.HELD, "a hold")
+    await rest(showcase)
+    return seats
+
+
+def state_of(showcase: Showcase) -> SaleState | None:
+    """Where the sale at the counter stands."""
+    sale = showcase.console.desk.store.sale
+    return None if sale is None else sale.state
+
+
+def sale_of(showcase: Showcase) -> Sale:
+    """The sale at the counter."""
+    sale = showcase.console.desk.store.sale
+    assert sale is not None
+    return sale
+
+
+def panel_of(showcase: Showcase) -> SalePanel:
+    """The sale panel as it is built now."""
+    return showcase.console.window.screens.counter.panel

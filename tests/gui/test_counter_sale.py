@@ -1,0 +1,382 @@
+"""A sale at the counter, in the real windows over a booking system and a terminal in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pypdfium2
+import zxingcpp
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.core.sale import SaleState
+from app.devices.fake_terminal import Approve, AwaitAbort, Decline, LoseLine, Unreachable
+from backend_client.testing import Fault
+from backend_client.wire import HoldStatus, OrderStatus
+from tests.gui.conftest import QLoop, counter_of, hold, panel_of, pick, rest, sale_of, state_of, until
+from widgets.countdown import Urgency
+from widgets.theme import Theme
+
+
+def press(key: Qt.Key, widget: QWidget | None = None) -> None:
+    target = widget or QApplication.focusWidget() or QApplication.activeWindow()
+    assert target is not None
+    QTest.keyClick(target, key)
+
+
+def modal() -> Any:
+    return QApplication.activeModalWidget()
+
+
+def test_a_sale_by_keyboard_alone_takes_four_keystrokes(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            window, store = showcase.console.window, showcase.console.desk.store
+            seat_map = window.screens.counter.map
+            await until(seat_map.hasFocus, "the keyboard on the map")
+            seat_map.focus_seat(showcase.server.house.free_run(1, 20)[0])  # type: ignore[attr-defined]
+            press(Qt.Key.Key_Return)
+            await until(lambda: state_of(showcase) is SaleState.PICKING, "a pick")
+            await rest(showcase)
+            press(Qt.Key.Key_F5)
+            await until(lambda: state_of(showcase) is SaleState.HELD, "a hold")
+            await rest(showcase)
+            press(Qt.Key.Key_F6)
+            await until(lambda: state_of(showcase) is SaleState.DONE, "printed tickets")
+            await rest(showcase)
+            order = next(iter(showcase.server.house.orders.values()))
+            assert order.status is OrderStatus.CONFIRMED
+            press(Qt.Key.Key_F10)
+            await until(lambda: store.sale is None, "the next customer")
+            await until(seat_map.hasFocus, "the keyboard on the map again")
+
+    qloop.run(scene())
+
+
+def test_a_double_click_on_card_charges_once_p1(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await hold(showcase)
+            card = panel_of(showcase).sale_page.card
+            for _click in range(3):
+                QTest.mouseClick(card, Qt.MouseButton.LeftButton)
+            QTest.mouseDClick(card, Qt.MouseButton.LeftButton)
+            press(Qt.Key.Key_F8)
+            press(Qt.Key.Key_Return, card)
+            await until(lambda: state_of(showcase) is SaleState.DONE, "a sale")
+            assert showcase.terminal.payments_asked == 1
+            posts = [call for call in showcase.server.calls if call.path.endswith("/payments")]
+            assert len(posts) == 1
+
+    qloop.run(scene())
+
+
+def test_a_double_click_on_hold_holds_once_p1(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await pick(showcase)
+            button = panel_of(showcase).sale_page.hold
+            QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+            busy = [button.busy]
+            QTest.mouseDClick(button, Qt.MouseButton.LeftButton)
+            await until(lambda: state_of(showcase) is SaleState.HELD, "a hold")
+            await rest(showcase)
+            assert [*busy, button.busy] == [True, False]
+            assert len(showcase.server.house.holds) == 1
+
+    qloop.run(scene())
+
+
+def test_a_decline_says_why_and_keeps_seats_and_price_types(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            showcase.terminal.play(Decline("insufficient-funds"), Approve())
+            await pick(showcase)
+            page = panel_of(showcase).sale_page
+            child = page.lines[1].types
+            child.setFocus()
+            press(Qt.Key.Key_Down, child)
+            child.activated.emit(child.currentIndex())
+            await rest(showcase)
+            picks = sale_of(showcase).picks
+            assert picks[1].price_type_id == 2
+            page.hold.click()
+            await until(lambda: state_of(showcase) is SaleState.HELD, "a hold")
+            await rest(showcase)
+            page.card.click()
+            await until(lambda: state_of(showcase) is SaleState.DECLINED, "a decline")
+            await rest(showcase)
+            assert sale_of(showcase).picks == picks
+            assert page.decline.isVisible()
+            assert "not enough money" in page.decline.detail
+            assert page.card.isVisible()
+            assert page.card.isEnabled()
+            page.card.click()
+            await until(lambda: state_of(showcase) is SaleState.DONE, "a sale on the second card")
+            assert showcase.terminal.payments_asked == 2
+
+    qloop.run(scene())
+
+
+def test_an_unclear_payment_says_do_not_take_the_card_again_and_can_be_parked_t3(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            showcase.terminal.play(LoseLine(booked=False))
+            await hold(showcase)
+            panel = panel_of(showcase)
+            panel.sale_page.card.click()
+            await until(lambda: state_of(showcase) is SaleState.UNKNOWN, "an unclear payment")
+            await rest(showcase)
+            page = panel.unknown_page
+            assert page.title.text() == "Do not take the card again"
+            assert page.first.text()
+            assert page.asked.text()
+            assert page.since.text().count(":") == 2
+            assert "supervisor" in page.decides.text()
+            assert not panel.sale_page.card.isVisible()
+            assert showcase.console.window.screens.strip.payments.text == "1 unclear payment"
+            press(Qt.Key.Key_F8)
+            assert showcase.terminal.payments_asked == 1
+            page.park.click()
+            await until(lambda: showcase.console.desk.store.sale is None, "the next customer")
+            assert len(showcase.console.desk.store.parked) == 1
+            await hold(showcase, row_no=30)
+            press(Qt.Key.Key_F6)
+            await until(lambda: state_of(showcase) is SaleState.DONE, "the next customer's sale")
+
+    qloop.run(scene())
+
+
+def test_a_lost_line_with_a_booked_payment_is_found_again_and_never_charged_twice_t4(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            showcase.terminal.play(LoseLine(booked=True))
+            await hold(showcase)
+            panel_of(showcase).sale_page.card.click()
+            await until(lambda: state_of(showcase) in {SaleState.PAID, SaleState.DONE}, "the payment to be found")
+            await rest(showcase)
+            if state_of(showcase) is SaleState.PAID:
+                panel_of(showcase).outcome_page.print_again.click()
+            await until(lambda: state_of(showcase) is SaleState.DONE, "tickets")
+            assert showcase.terminal.payments_asked == 1
+            assert len(showcase.terminal.booked) == 1
+
+    qloop.run(scene())
+
+
+def test_stopping_a_card_payment_is_a_wish_and_the_seats_stay_held_t9(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            showcase.terminal.play(AwaitAbort())
+            await hold(showcase)
+            panel = panel_of(showcase)
+            panel.sale_page.card.click()
+            await until(
+                lambda: panel.paying_page.progress.text() == "Ask the buyer to present the card", "the terminal's word"
+            )
+            assert panel.paying_page.steps.step == 1
+            press(Qt.Key.Key_Escape)
+            await until(lambda: state_of(showcase) in {SaleState.DECLINED, SaleState.HELD}, "the payment to end")
+            await rest(showcase)
+            assert next(iter(showcase.server.house.holds.values())).status in {
+                HoldStatus.HELD,
+                HoldStatus.PAYMENT_PENDING,
+            }
+            assert panel.sale_page.card.isVisible()
+
+    qloop.run(scene())
+
+
+def test_a_terminal_that_is_away_is_explained_and_cash_still_works(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            showcase.terminal.play(Unreachable())
+            await hold(showcase)
+            panel = panel_of(showcase)
+            panel.sale_page.card.click()
+            await until(panel.banner.isVisible, "an explanation")
+            await rest(showcase)
+            assert panel.banner.title == "The card terminal does not answer"
+            assert "Nothing was charged" in panel.banner.detail
+            assert state_of(showcase) is SaleState.HELD
+            panel.sale_page.exact_cash.click()
+            await until(lambda: state_of(showcase) is SaleState.DONE, "a cash sale")
+
+    qloop.run(scene())
+
+
+def test_cash_with_change_shows_the_change_large_and_the_pdf_decodes(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> tuple[str, list[str]]:
+        async with counter_of(tmp_path) as showcase:
+            await hold(showcase)
+            page = panel_of(showcase).sale_page
+            total = sale_of(showcase).total_minor
+            page.cash.click()
+            await until(lambda: modal() is not None, "the cash dialog")
+            dialog = modal()
+            assert dialog.tendered.text() == f"{total / 100:.2f}"
+            QTest.keyClicks(dialog.tendered, "200,00")  # typed over the selected total, with a comma (D6)
+            assert dialog.change.text() == f"€{(20_000 - total) / 100:.2f}"
+            press(Qt.Key.Key_Return, dialog)
+            await until(lambda: state_of(showcase) is SaleState.DONE, "a sale")
+            outcome = panel_of(showcase).outcome_page
+            await rest(showcase)
+            assert outcome.change.isVisible()
+            assert outcome.change.text() == f"€{(20_000 - total) / 100:.2f}"
+            job = sale_of(showcase).print_job
+            assert job is not None
+            order = next(iter(showcase.server.house.orders.values()))
+            return job.location, [ticket.code for ticket in order.tickets]
+
+    location, codes = qloop.run(scene())
+    document = pypdfium2.PdfDocument(location)
+    read = [zxingcpp.read_barcodes(page.render(scale=203 / 72).to_pil())[0].text for page in document]
+    document.close()
+    assert sorted(read) == sorted(codes)
+
+
+def test_too_little_cash_cannot_be_taken(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await hold(showcase)
+            panel_of(showcase).sale_page.cash.click()
+            await until(lambda: modal() is not None, "the cash dialog")
+            dialog = modal()
+            for text, words in (("1", "is missing"), ("abc", "not an amount"), ("", "Type an amount")):
+                dialog.tendered.setText(text)
+                assert not dialog.take.isEnabled()
+                assert words in dialog.fault.text()
+            press(Qt.Key.Key_Return, dialog)
+            assert modal() is dialog
+            press(Qt.Key.Key_Escape, dialog)
+            await until(lambda: modal() is None, "the dialog to close")
+            await rest(showcase)
+            assert state_of(showcase) is SaleState.HELD
+            assert not panel_of(showcase).sale_page.cash.busy
+
+    qloop.run(scene())
+
+
+def test_the_seat_feed_goes_on_while_the_cash_dialog_is_open_d1(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await hold(showcase)
+            panel_of(showcase).sale_page.cash.click()
+            await until(lambda: modal() is not None, "the cash dialog")
+            store = showcase.console.desk.store
+            other = showcase.server.house.free_run(1, 0)[0]  # type: ignore[attr-defined]
+            showcase.server.sell_elsewhere(other)
+            assert store.seat_map is not None
+            await until(lambda: store.seat_map is not None and not store.seat_map.is_pickable(other), "the feed's word")
+            assert modal() is not None
+            modal().reject()
+            await rest(showcase)
+
+    qloop.run(scene())
+
+
+def test_seats_lost_to_another_are_named_and_flashed_and_the_rest_stays(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            seats = await pick(showcase, 3)
+            house = showcase.server.house
+            house.set_seats((seats[0],), 3)
+            panel = panel_of(showcase)
+            panel.sale_page.hold.click()
+            await until(panel.banner.isVisible, "the loss to be told")
+            await rest(showcase)
+            lost = house.seat(seats[0])
+            assert panel.banner.title == "Somebody was faster"
+            assert f"Row {lost.row} · Seat {lost.number}" in panel.banner.detail
+            assert [pick.seat_no for pick in sale_of(showcase).picks] == seats[1:]
+            panel.sale_page.hold.click()
+            await until(lambda: state_of(showcase) is SaleState.HELD, "a hold of the rest")
+            await rest(showcase)
+            assert not panel.banner.isVisible()
+
+    qloop.run(scene())
+
+
+def test_the_countdown_runs_by_the_servers_clock_warns_in_the_last_minute_and_ends_the_sale(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await hold(showcase)
+            panel, server = panel_of(showcase), showcase.server
+            countdown = panel.sale_page.countdown
+            assert countdown.urgency is Urgency.CALM
+            assert countdown.figures in {"4:59", "5:00", "4:58"}
+            hold_id = next(iter(server.house.holds))
+            server.pass_time(250)
+            await showcase.console.desk.client.hold(hold_id)  # type: ignore[arg-type]
+            await until(lambda: countdown.urgency is Urgency.WARNING, "the warning")
+            assert countdown.accessibleName() == "The hold ends soon"
+            server.pass_time(60)
+            await showcase.console.desk.client.hold(hold_id)  # type: ignore[arg-type]
+            await until(lambda: state_of(showcase) is SaleState.EXPIRED, "the end of the hold")
+            await rest(showcase)
+            assert panel.outcome_page.title.text() == "No tickets were sold"
+            assert panel.outcome_page.banner.title == "The time ran out"
+            panel.outcome_page.next.click()
+            await until(lambda: showcase.console.desk.store.sale is None, "a new sale")
+
+    qloop.run(scene())
+
+
+def test_a_booking_system_that_is_away_is_explained_and_nothing_is_lost(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            seats = await pick(showcase)
+            showcase.server.fail(Fault.BUSY, "/holds", times=20)
+            panel = panel_of(showcase)
+            panel.sale_page.hold.click()
+            await until(panel.banner.isVisible, "an explanation", 25)
+            await rest(showcase)
+            showcase.server.heal()
+            assert "booking system" in panel.banner.title
+            assert sorted(sale_of(showcase).seats) == sorted(seats)
+            assert state_of(showcase) is SaleState.PICKING
+            panel.sale_page.hold.click()
+            await until(lambda: state_of(showcase) is SaleState.HELD, "a hold")
+
+    qloop.run(scene(), 40)
+
+
+def test_an_unclear_print_is_never_repeated_by_itself_k7(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    from app.screenshots import LosingPrinter
+
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            desk = showcase.console.desk
+            good, desk.printer = desk.printer, LosingPrinter()
+            await hold(showcase)
+            panel_of(showcase).sale_page.exact_cash.click()
+            await until(lambda: sale_of(showcase).print_unclear, "an unclear print")
+            await rest(showcase)
+            outcome = panel_of(showcase).outcome_page
+            assert outcome.came_out.isVisible()
+            assert not outcome.print_again.isVisible()
+            press(Qt.Key.Key_F10)
+            await asyncio.sleep(0.05)
+            assert sale_of(showcase).print_unclear
+            desk.printer = good
+            outcome.print_anew.click()
+            await until(lambda: state_of(showcase) is SaleState.DONE, "the second print")
+
+    qloop.run(scene())

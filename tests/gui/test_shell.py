@@ -1,0 +1,372 @@
+"""The window around the counter: signing in, events, looks, status, roles, and the way out."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel
+
+from app.bridge.crash import CrashReporter
+from app.core.sale import SaleState
+from app.devices.fake_terminal import AwaitAbort
+from app.i18n import current_language
+from app.settings import LANGUAGE, THEME, Settings
+from app.showcase import PASSWORD, make_showcase, programme
+from backend_client.feed_protocol import FeedState
+from tests.gui.conftest import QLoop, counter_of, hold, panel_of, pick, rest, sale_of, state_of, until
+from widgets.theme import Theme
+
+
+def modal() -> Any:
+    return QApplication.activeModalWidget()
+
+
+def test_a_wrong_password_is_explained_and_leaves_the_field_empty(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        showcase = make_showcase(tmp_path, Settings())
+        console = showcase.console
+        console.window.show()
+        console.bindings.start()
+        screen = console.window.screens.sign_in
+        await until(lambda: "start" not in console.deeds.running, "the sign-in screen")
+        assert console.window.screens.current is screen
+        QTest.keyClicks(screen.name, "carla")
+        QTest.keyClick(screen.name, Qt.Key.Key_Return)
+        assert screen.password.hasFocus()
+        QTest.keyClicks(screen.password, "wrong")
+        QTest.keyClick(screen.password, Qt.Key.Key_Return)
+        await until(screen.banner.isVisible, "an explanation")
+        await rest(showcase)
+        assert screen.banner.title == "Name or password is wrong"
+        assert screen.password.text() == ""
+        assert not screen.sign_in.busy
+        QTest.keyClicks(screen.password, PASSWORD)
+        QTest.keyClick(screen.password, Qt.Key.Key_Return)
+        await until(lambda: console.window.screens.current is console.window.screens.events, "the events")
+        await rest(showcase)
+        await showcase.close()
+
+    qloop.run(scene())
+
+
+def test_without_a_keyring_the_person_is_told_that_it_is_for_this_session_d9(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> str:
+        async with counter_of(tmp_path) as showcase:
+            lamp = showcase.console.window.screens.strip.keyring
+            assert lamp.isVisible()
+            assert "no keyring" in lamp.accessibleDescription()
+            await rest(showcase)
+            return lamp.text
+
+    assert qloop.run(scene()) == "Signed in for this session only"
+    for file in tmp_path.rglob("*"):
+        if file.is_file():
+            assert b"refresh-" not in file.read_bytes()
+
+
+def test_events_are_searched_by_words_and_opened_by_return(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path, open_event=False) as showcase:
+            console = showcase.console
+            store, screen = console.desk.store, console.window.screens.events
+            store.put_events(programme(store.events[0]))
+            await rest(showcase)
+            assert screen.model.rowCount() == 6
+            QTest.keyClicks(screen.search, "norte derby")
+            assert screen.model.rowCount() == 1
+            screen.search.setText("nothing like it")
+            assert screen.model.rowCount() == 0
+            assert any(label.text() == "No event matches these words." for label in screen.findChildren(QLabel))
+            screen.search.setText("traviata")
+            QTest.keyClick(screen.search, Qt.Key.Key_Return)
+            await until(lambda: console.window.screens.current is console.window.screens.counter, "the counter")
+            await rest(showcase)
+
+    qloop.run(scene())
+
+
+def test_one_changed_event_changes_one_row_and_resets_nothing(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> tuple[int, int]:
+        async with counter_of(tmp_path, open_event=False) as showcase:
+            store, model = showcase.console.desk.store, showcase.console.window.screens.events.model
+            events = programme(store.events[0])
+            model.show_events(events, store.clock.now())
+            resets: list[int] = []
+            changed: list[int] = []
+            model.modelReset.connect(lambda: resets.append(1))
+            model.dataChanged.connect(lambda *_: changed.append(1))
+            renamed = tuple(
+                type(event)(**{**{name: getattr(event, name) for name in event.__struct_fields__}, "name": "Renamed"})
+                if number == 2
+                else event
+                for number, event in enumerate(events)
+            )
+            model.show_events(renamed, store.clock.now())
+            return len(resets), len(changed)
+
+    assert qloop.run(scene()) == (0, 1)
+
+
+def test_arabic_mirrors_the_layout_at_run_time_and_the_sale_goes_on(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            window = showcase.console.window
+            await hold(showcase)
+            picks = sale_of(showcase).picks
+            left_panel_x = panel_of(showcase).mapTo(window, panel_of(showcase).rect().topLeft()).x()
+            assert left_panel_x > window.width() / 2
+            window.language_chosen.emit("ar")
+            await rest(showcase)
+            panel = panel_of(showcase)
+            assert QApplication.layoutDirection() is Qt.LayoutDirection.RightToLeft
+            assert panel.mapTo(window, panel.rect().topLeft()).x() < window.width() / 2
+            assert window.screens.counter.map.layoutDirection() is Qt.LayoutDirection.LeftToRight
+            assert panel.sale_page.release.text() == "تحرير المقاعد"
+            assert sale_of(showcase).picks == picks
+            assert showcase.console.settings.get(LANGUAGE) == "ar"
+            assert showcase.console.desk.language == "ar"
+            panel.sale_page.exact_cash.click()
+            await until(lambda: state_of(showcase) is SaleState.DONE, "a sale in Arabic")
+            await rest(showcase)
+            window.language_chosen.emit("en")
+            assert QApplication.layoutDirection() is Qt.LayoutDirection.LeftToRight
+            assert current_language().code == "en"
+            await rest(showcase)
+
+    qloop.run(scene())
+
+
+def test_a_language_switch_while_the_terminal_works_loses_nothing(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            showcase.terminal.play(AwaitAbort(approve_anyway=True))
+            await hold(showcase)
+            panel_of(showcase).sale_page.card.click()
+            await until(lambda: showcase.console.desk.store.terminal_progress, "the terminal")
+            showcase.console.window.language_chosen.emit("ja")
+            await asyncio.sleep(0.02)
+            panel = panel_of(showcase)
+            assert state_of(showcase) is SaleState.PAYING
+            assert panel.paying_page.progress.text() == "お客様にカードの提示をお願いしてください"
+            assert panel.sale_page.card.busy
+            panel.paying_page.stop.click()
+            await until(lambda: state_of(showcase) is SaleState.DONE, "the approval that crossed the stop (T9)")
+            await rest(showcase)
+            assert not panel.sale_page.card.busy
+
+    qloop.run(scene())
+
+
+def test_the_theme_switches_at_run_time_and_keeps_the_screen(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            window = showcase.console.window
+            await pick(showcase)
+            before = window.grab().toImage().pixelColor(4, window.height() // 2).lightness()
+            window.theme_chosen.emit("dark")
+            await rest(showcase)
+            after = window.grab().toImage().pixelColor(4, window.height() // 2).lightness()
+            assert before > 200
+            assert after < 80
+            assert window.screens.current is window.screens.counter
+            assert len(panel_of(showcase).sale_page.lines) == 2
+            assert showcase.console.settings.get(THEME) == "dark"
+
+    qloop.run(scene())
+
+
+def test_a_role_that_watches_sees_the_map_and_cannot_sell(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path, "omar") as showcase:
+            await rest(showcase)
+            panel = panel_of(showcase)
+            assert panel.watch_page.isVisible()
+            assert "Operations" in panel.watch_page.words.text()
+            counter = showcase.console.window.screens.counter
+            counter.seat_chosen.emit(showcase.server.house.free_run(1)[0])  # type: ignore[attr-defined]
+            for key in (Qt.Key.Key_F5, Qt.Key.Key_F6, Qt.Key.Key_F8):
+                QTest.keyClick(showcase.console.window, key)
+            await rest(showcase)
+            assert showcase.console.desk.store.sale is None
+            assert not any(call.method == "POST" and "holds" in call.path for call in showcase.server.calls)
+            assert counter.map.plan.seat_count > 700
+
+    qloop.run(scene())
+
+
+def test_a_cut_link_shows_the_map_as_stale_and_heals_s5(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await rest(showcase)
+            screens, server = showcase.console.window.screens, showcase.server
+            assert not screens.counter.stale.isVisible()
+            server.feed_reachable = False
+            server.cut_feeds()
+            await until(screens.counter.stale.isVisible, "the stale banner")
+            assert screens.counter.stale.title == "The map may be out of date"
+            assert screens.strip.feed.state == "trouble"
+            sold = server.house.free_run(3, 5)  # type: ignore[attr-defined]
+            server.sell_elsewhere(*sold)
+            server.feed_reachable = True
+            await until(lambda: not screens.counter.stale.isVisible(), "the banner to go", 4)
+            store = showcase.console.desk.store
+            assert store.seat_map is not None
+            assert not any(store.seat_map.is_pickable(seat) for seat in sold)
+            assert screens.strip.feed.state == "good"
+
+    qloop.run(scene())
+
+
+@pytest.mark.parametrize("state", ["held", "paying"])
+def test_closing_during_a_sale_asks_and_staying_changes_nothing_d2(
+    qloop: QLoop, theme: Theme, tmp_path: Path, state: str
+) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            console = showcase.console
+            showcase.terminal.play(AwaitAbort())
+            await hold(showcase)
+            if state == "paying":
+                panel_of(showcase).sale_page.card.click()
+                await until(lambda: console.desk.store.terminal_progress, "the terminal")
+            before = state_of(showcase)
+            console.window.close()
+            await until(lambda: modal() is not None, "the question")
+            assert console.window.isVisible()
+            assert modal().no.hasFocus()
+            assert ("Do not take the card again" in modal().words.detail) is (state == "paying")
+            modal().reject()
+            await until(lambda: modal() is None, "the answer")
+            await asyncio.sleep(0.02)
+            assert state_of(showcase) is before
+            assert not console.ended.done()
+            console.window.close()
+            await until(lambda: modal() is not None, "the question again")
+            modal().accept()
+            assert await console.ended == 0
+
+    qloop.run(scene())
+
+
+def test_closing_without_a_sale_does_not_ask_d2(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> int:
+        async with counter_of(tmp_path) as showcase:
+            await pick(showcase)
+            showcase.console.window.close()
+            return await asyncio.wait_for(showcase.console.ended, 5)
+
+    assert qloop.run(scene()) == 0
+
+
+def test_a_failing_slot_is_one_calm_message_and_the_counter_goes_on_d3(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        crash = CrashReporter()
+        async with counter_of(tmp_path) as showcase:
+            crash.failure_seen.connect(showcase.console.bindings.tell_failure)
+            for _time in range(3):
+                crash.report("slot", ZeroDivisionError("boom"))
+            banner = panel_of(showcase).banner
+            await until(banner.isVisible, "a message")
+            assert banner.title == "That did not work"
+            assert "boom" not in banner.title + banner.detail
+            await hold(showcase)
+            panel_of(showcase).sale_page.exact_cash.click()
+            await until(lambda: state_of(showcase) is SaleState.DONE, "a sale after the failure")
+
+    qloop.run(scene())
+
+
+def test_signing_out_asks_during_a_sale_and_forgets_the_session(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            console = showcase.console
+            await hold(showcase)
+            console.window.sign_out_requested.emit()
+            await until(lambda: modal() is not None, "the question")
+            modal().accept()
+            await until(lambda: console.desk.store.session is None, "the session to end")
+            await rest(showcase)
+            assert console.window.screens.current is console.window.screens.sign_in
+            assert console.desk.store.feed_state is FeedState.CLOSED
+
+    qloop.run(scene())
+
+
+def test_a_session_that_the_booking_system_ended_leads_to_sign_in(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await pick(showcase)
+            showcase.server.sign_everybody_out()
+            panel_of(showcase).sale_page.hold.click()
+            screens = showcase.console.window.screens
+            await until(lambda: screens.current is screens.sign_in, "the sign-in screen")
+            await rest(showcase)
+            assert screens.sign_in.banner.title == "You are signed out"
+
+    qloop.run(scene())
+
+
+def test_a_resumed_sale_is_shown_at_the_counter_with_a_word(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as first:
+            seats = await hold(first)
+            server = first.server
+        again = make_showcase(tmp_path, Settings(), server=server)
+        try:
+            again.console.window.show()
+            from app.screens.bindings import Credentials
+
+            again.console.bindings.start(Credentials("carla", PASSWORD))
+            screens = again.console.window.screens
+            await until(lambda: screens.current is screens.counter, "the counter")
+            await rest(again)
+            assert state_of(again) is SaleState.HELD
+            assert sale_of(again).seats == frozenset(seats)
+            assert panel_of(again).banner.title == "An open sale was found again"
+            assert panel_of(again).sale_page.card.isVisible()
+        finally:
+            await again.close()
+
+    qloop.run(scene())
+
+
+def test_leaving_for_the_events_during_a_hold_is_refused_in_words(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await hold(showcase)
+            screens = showcase.console.window.screens
+            screens.counter.back.click()
+            await rest(showcase)
+            assert screens.current is screens.counter
+            assert panel_of(showcase).banner.isVisible()
+            panel_of(showcase).sale_page.release.click()
+            await until(lambda: state_of(showcase) is SaleState.ABANDONED, "the release")
+            await rest(showcase)
+            screens.counter.back.click()
+            await until(lambda: screens.current is screens.events, "the events")
+            await rest(showcase)
+
+    qloop.run(scene())
+
+
+def test_dialogs_and_screens_survive_their_deletion_while_deeds_run(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            old = showcase.console.window.screens
+            for code in ("pt", "ja", "ar", "en"):
+                showcase.console.window.language_chosen.emit(code)
+            QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+            await rest(showcase)
+            assert showcase.console.window.screens is not old
+            await hold(showcase)
+
+    qloop.run(scene())
