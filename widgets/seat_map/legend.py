@@ -91,10 +91,10 @@ class Legend(QWidget):
         rows.setSpacing(self._theme.space("tight"))
         self._buttons = []
         if self._plan is not None:
-            # Samples stand on the window, not on a bed.
-            palette = replace(MapPalette.of(self._theme, self._plan), bed=self._theme.color("window"))
-            self._add_categories(rows, self._plan, palette)
-            self._add_marks(rows, palette)
+            # Samples stand on buttons and on the window, not on a bed.
+            palette = MapPalette.of(self._theme, self._plan)
+            self._add_categories(rows, self._plan, replace(palette, bed=self._theme.color("surface_raised")))
+            self._add_marks(rows, replace(palette, bed=self._theme.color("window")))
         self._box.addWidget(self._body)
 
     def _add_categories(self, rows: QVBoxLayout, plan: SeatMapPlan, palette: MapPalette) -> None:
