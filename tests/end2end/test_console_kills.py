@@ -25,8 +25,8 @@ CHECKOUT = r"POST /v1/holds/[^ ]+/checkout"
 PAYMENTS = r"POST /v1/orders/[^ ]+/payments"
 RESULT = r"PUT /v1/payments/[^ ]+/result"
 PRINT_JOBS = r"POST /v1/orders/[^ ]+/print-jobs"
+PRINT_REPORTS = r"PUT /v1/print-jobs/[^ ]+"
 STATUS_INFORMATION = b"\x04\x0f"
-AUTHORIZATION = b"\x06\x01"
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -211,18 +211,39 @@ async def test_console_that_died_before_printing_offers_it_and_prints_once(stack
     assert await check_invariants(stack.dsn) == []
 
 
-async def test_print_that_may_have_happened_is_not_repeated_in_silence(stack: StackFacts, tmp_path: Path) -> None:
-    """The print job is open at the API and the console is gone: printed or not, a person decides."""
+async def test_print_job_whose_answer_was_lost_prints_once(stack: StackFacts, tmp_path: Path) -> None:
+    """The API has the print job, the printer has seen nothing: the same job is taken up again."""
     trap = Trap(lambda: here.kill_console())  # noqa: PLW0108 -- `here` is made below
     async with scene(stack, tmp_path, api=lambda: HttpAnswer(trap, PRINT_JOBS)) as here:
         await here.die("cash:1", trap)
+        assert printed(tmp_path) == []
         after = await here.resume()
         (line,) = after["resumed"]
-        assert line["state"] in {"PAID", "PRINTING", "DONE"}
-        jobs = await print_jobs_of(stack, line["order_id"])
-        assert len([status for status in jobs if status == "CONFIRMED"]) <= 1
+        assert line["state"] == "DONE"
+        assert await print_jobs_of(stack, line["order_id"]) == ["CONFIRMED"]
+        assert printed(tmp_path) == [Path(line["pdf"])]
         assert await operations_of(stack, line["order_id"]) == [("cash", "SUCCEEDED")]
     assert await check_invariants(stack.dsn) == []
+
+
+async def test_print_that_was_not_reported_is_not_repeated_in_silence(stack: StackFacts, tmp_path: Path) -> None:
+    """The sheet lies in the tray and nobody wrote that down: a person looks, the console prints nothing by itself."""
+    trap = Trap(lambda: here.kill_console())  # noqa: PLW0108 -- `here` is made below
+    async with scene(stack, tmp_path, api=lambda: HttpRequest(trap, PRINT_REPORTS)) as here:
+        await here.die("cash:1", trap)
+        before = printed(tmp_path)
+        assert len(before) == 1
+        after = await here.resume()
+        (line,) = after["resumed"]
+        assert await operations_of(stack, line["order_id"]) == [("cash", "SUCCEEDED")]
+        assert printed(tmp_path) == before
+        assert len(await print_jobs_of(stack, line["order_id"])) == 1
+    assert await check_invariants(stack.dsn) == []
+
+
+def printed(folder: Path) -> list[Path]:
+    """The sheets that came out of this counter's printer."""
+    return sorted((folder / "console" / "tickets").glob("*.pdf"))
 
 
 async def print_jobs_of(stack: StackFacts, order_id: str) -> list[str]:
