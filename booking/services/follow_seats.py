@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -107,25 +108,32 @@ async def listen(db: Database, on_notice: Callable[[Iterable[int]], None]) -> No
         try:
             ended = asyncio.Event()
             connection.add_termination_listener(lambda *_: ended.set())
-            await connection.add_listener(CHANNEL, lambda *notice: on_notice(events_of_notice(str(notice[3]))))
+            async with _answering():
+                await connection.add_listener(CHANNEL, lambda *notice: on_notice(events_of_notice(str(notice[3]))))
             on_notice(())
-            await _probe_until_it_fails(connection, ended)
+            while not await _ends_within(ended, PROBE_EVERY_S):
+                async with _answering():
+                    await connection.execute("SELECT 1")
+            raise AuthorityAwayError("the listening connection ended")
         finally:
             connection.terminate()
 
 
-async def _probe_until_it_fails(connection: asyncpg.Connection[asyncpg.Record], ended: asyncio.Event) -> None:
-    while True:
-        try:
-            async with asyncio.timeout(PROBE_EVERY_S):
-                await ended.wait()
-            raise AuthorityAwayError("the listening connection ended")
-        except TimeoutError:
-            pass
-        try:
-            await connection.execute("SELECT 1", timeout=PROBE_TIMEOUT_S)
-        except TimeoutError:
-            raise AuthorityAwayError("the listening connection is silent") from None
+@asynccontextmanager
+async def _answering() -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(PROBE_TIMEOUT_S):
+            yield
+    except TimeoutError:
+        raise AuthorityAwayError("the listening connection is silent") from None
+
+
+async def _ends_within(ended: asyncio.Event, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            return await ended.wait()
+    except TimeoutError:
+        return False
 
 
 async def check_authority(db: Database) -> datetime:

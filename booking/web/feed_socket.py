@@ -15,14 +15,13 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
-from uuid_utils.compat import uuid7
 
 from backend_client import wire
 from backend_client.seat_frames import Layout
 from booking.web import addresses, problems
 from booking.web.bodies import invalid
 from booking.web.calls import Call, Route, Services
-from booking.web.gate import bearer_token, caller_for, response_for
+from booking.web.gate import bearer_token, caller_for, request_id_of, response_for
 from booking.web.handlers.read import layout_for
 from booking.web.seat_projection import encode_text
 from booking.web.seat_tail import EventFeed, SeatTail
@@ -68,7 +67,10 @@ async def serve_feed(socket: WebSocket, route: Route, services: Services) -> Non
         wish = Wish.from_query(addresses.parse_query(socket.scope["query_string"]))
         feed = await services.seats.feed(addresses.event_id_of(socket.path_params))
     except Exception as error:  # noqa: BLE001 - whatever it is, the answer is a problem
-        await socket.send_denial_response(response_for(error, str(uuid7()), f"WS {socket.scope['path']}"))
+        request_id = request_id_of(socket.scope)
+        response = response_for(error, request_id, f"WS {socket.scope['path']}")
+        response.headers[wire.REQUEST_ID_HEADER] = request_id
+        await socket.send_denial_response(response)
         return
     await socket.accept()
     layout = layout_for(caller) if wish.binary else Layout.PUBLIC
@@ -171,8 +173,9 @@ class Stream:
         return wire.FeedBeat(epoch=self._epoch, version=self._version, server_time=self._seats.server_time())
 
     def _resync(self) -> wire.FeedResync:
-        """From here on the stream goes on from what is shown now; the client loads a snapshot first."""
-        self._epoch = self._feed.projection.epoch
-        self._version = self._publisher.shown
+        """From here on the stream goes on from where the projection stands; the client loads a snapshot first."""
+        projection = self._feed.projection
+        self._epoch = projection.epoch
+        self._version = projection.version
         self._lost = False
         return wire.FeedResync(epoch=self._epoch, version=self._version)

@@ -100,7 +100,7 @@ class Front:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = _request_id(scope)
+        request_id = request_id_of(scope)
         started = False
 
         async def send_with_id(message: Message) -> None:
@@ -114,9 +114,9 @@ class Front:
             addresses.check_path(scope["path"], scope.get("raw_path") or b"")
             await self._app(scope, receive, send_with_id)
         except Exception as error:
+            response = response_for(error, request_id, f"{scope['method']} {scope['path']}")
             if started:
                 raise
-            response = response_for(error, request_id, f"{scope['method']} {scope['path']}")
             await response(scope, receive, send_with_id)
 
 
@@ -142,7 +142,7 @@ def _of_starlette(error: HTTPException) -> Exception:
     return error
 
 
-def _request_id(scope: Scope) -> str:
+def request_id_of(scope: Scope) -> str:
     """The client's own id if it is one that can stand in a log, else a new one."""
     for name, value in scope["headers"]:
         if name == _REQUEST_ID_HEADER:

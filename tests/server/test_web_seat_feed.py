@@ -6,11 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import cast
 from uuid import uuid4
 
 import httpx
 import msgspec
+import numpy as np
 import pytest
+from starlette.websockets import WebSocket
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
@@ -20,7 +23,10 @@ from booking.domain.caller import Role
 from booking.domain.errors import AuthorityAwayError
 from booking.services import follow_seats, sequence_feed, sign_in
 from booking.store.database import Database
-from booking.web.seat_tail import SeatTail
+from booking.web import feed_socket, seat_projection
+from booking.web.feed_socket import Stream, Wish
+from booking.web.seat_projection import Batch
+from booking.web.seat_tail import EventFeed, SeatTail
 from tests.server.box_office import Desk, fan, make_event, till
 from tests.server.web_api import PASSWORD
 from tests.server.web_process import Running, running
@@ -218,7 +224,8 @@ async def test_a_feed_is_refused_with_a_problem_before_it_begins(
     with pytest.raises(InvalidStatus) as refused:
         await connect(f"{api.url.replace('http', 'ws', 1)}{path}", additional_headers=headers, proxy=None)
     assert refused.value.response.status_code == status
-    assert msgspec.json.decode(refused.value.response.body, type=wire.Problem).code == code
+    problem = msgspec.json.decode(refused.value.response.body, type=wire.Problem)
+    assert (problem.code, problem.request_id) == (code, refused.value.response.headers[wire.REQUEST_ID_HEADER])
 
 
 async def test_a_plain_get_of_a_feed_is_a_problem(api: Running, event_id: int) -> None:
@@ -230,6 +237,104 @@ async def test_a_plain_get_of_a_feed_is_a_problem(api: Running, event_id: int) -
 async def test_serve_ends_cleanly_with_feeds_open(api: Running, event_id: int) -> None:
     async with feed(api, event_id), feed(api, event_id):
         assert await api.end() == 0
+
+
+# ---------------------------------------------------------------- slow clients
+
+
+class SlowSocket:
+    """A client that takes frames only while its gate is open."""
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.frames: list[bytes | str] = []
+        self.closed_with: int | None = None
+
+    async def send_text(self, frame: str) -> None:
+        await self.gate.wait()
+        self.frames.append(frame)
+
+    async def send_bytes(self, frame: bytes) -> None:
+        await self.gate.wait()
+        self.frames.append(frame)
+
+    async def close(self, code: int) -> None:
+        self.closed_with = code
+
+    async def until(self, count: int) -> None:
+        async with asyncio.timeout(SOON_S):
+            while len(self.frames) < count:
+                await asyncio.sleep(0.001)
+
+
+def slow_stream(tail: SeatTail, feed: EventFeed, socket: SlowSocket) -> asyncio.Task[None]:
+    stream = Stream(tail, feed, Layout.STAFF, Wish(epoch=None, since=None, binary=True))
+    return asyncio.create_task(stream.run(cast("WebSocket", socket)), name="stream")
+
+
+def changed(feed: EventFeed, seat: int) -> None:
+    word, seat_version = seat << 8 | StaffStatus.BLOCKED, 1
+    body = np.array([[word, seat_version]], "<u4").tobytes()
+    feed.apply(Batch.from_body(feed.projection.version + 1, body))
+
+
+async def test_a_slow_client_gets_one_larger_delta_and_costs_no_queue(database: Database, event_id: int) -> None:
+    tail = SeatTail(database)
+    feed, socket = await tail.feed(event_id), SlowSocket()
+    task = slow_stream(tail, feed, socket)
+    await socket.until(1)
+    socket.gate.clear()
+    for seat in range(10):
+        changed(feed, seat)
+        await asyncio.sleep(0.01)
+    socket.gate.set()
+    await socket.until(3)
+    deltas = [decode_delta(frame) for frame in socket.frames if isinstance(frame, bytes)]
+    assert [(delta.from_version, delta.to_version) for delta in deltas] == [(0, 1), (1, 10)]
+    assert deltas[1].seats.tolist() == list(range(1, 10))
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    tail.close()
+
+
+async def test_a_client_that_the_ring_has_passed_is_told_to_load_again(
+    database: Database, event_id: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seat_projection, "RING_BATCHES", 4)
+    tail = SeatTail(database)
+    feed, socket = await tail.feed(event_id), SlowSocket()
+    task = slow_stream(tail, feed, socket)
+    await socket.until(1)
+    socket.gate.clear()
+    changed(feed, 0)
+    await asyncio.sleep(0.01)
+    for seat in range(1, 10):
+        changed(feed, seat)
+    socket.gate.set()
+    await socket.until(3)
+    assert isinstance(socket.frames[2], str)
+    resync = _text.decode(socket.frames[2])
+    assert isinstance(resync, wire.FeedResync)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    tail.close()
+
+
+async def test_a_client_that_takes_nothing_is_dropped(
+    database: Database, event_id: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed_socket, "SEND_PATIENCE_S", 0.05)
+    tail = SeatTail(database)
+    feed, socket = await tail.feed(event_id), SlowSocket()
+    task = slow_stream(tail, feed, socket)
+    await socket.until(1)
+    socket.gate.clear()
+    changed(feed, 0)
+    async with asyncio.timeout(SOON_S):
+        await task
+    assert socket.closed_with == 1013
+    tail.close()
 
 
 # ---------------------------------------------------------------- the tail, in this process
