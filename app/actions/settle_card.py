@@ -150,18 +150,18 @@ async def take_back(desk: Desk, sale: Sale, terminal: CardTerminal | None) -> Re
     record = await _record_of(desk, sale)
     if record is None or record.reversal in (Reversal.DONE, Reversal.UNCLEAR):
         return Reversal.UNCLEAR if record is None else record.reversal
-    receipt_no = None if record.word is None else record.word.receipt_no
-    if record.reversal is Reversal.ASKED or receipt_no is None:
+    if record.reversal is Reversal.ASKED or record.word is None or record.word.receipt_no is None:
         return await _mark(desk, record, Reversal.UNCLEAR)
     if terminal is None:
         return Reversal.NONE
     await _mark(desk, record, Reversal.ASKED)
-    return await _mark(desk, record, await _reverse(terminal, receipt_no))
+    return await _mark(desk, record, await _reverse(terminal, record.word, record.word.receipt_no))
 
 
-async def _reverse(terminal: CardTerminal, receipt_no: int) -> Reversal:
+async def _reverse(terminal: CardTerminal, word: TerminalWord, receipt_no: int) -> Reversal:
+    """Amount and trace go along: a terminal that reverses another booking, or renumbers, is told apart by them (T6)."""
     try:
-        result = await terminal.reverse(receipt_no)
+        result = await terminal.reverse(receipt_no, amount_minor=word.report.amount_minor, original_trace=word.trace)
     except TerminalRefusedError as error:
         return Reversal.DONE if error.decline_code == _ALREADY_REVERSED else Reversal.UNCLEAR
     except TerminalError:
