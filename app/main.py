@@ -210,6 +210,7 @@ async def _serve(console: Console, options: Options, driver: Driver | None) -> i
     signals = StopSignals(console.end)
     watch = _watch_parent(console, options.parent_pid)
     console.window.show()
+    _LOG.info("the console is open")
     console.bindings.start(options.credentials if driver is None else None)
     if driver is not None:
         console.deeds.start("driver", _driven(console, driver))
@@ -220,6 +221,7 @@ async def _serve(console: Console, options: Options, driver: Driver | None) -> i
         if watch is not None:
             watch.stop()
         await close_console(console)
+        _LOG.info("the console is closed")
 
 
 def _driven(console: Console, driver: Driver) -> Callable[[], Coroutine[Any, Any, None]]:

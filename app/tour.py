@@ -31,6 +31,7 @@ from backend_client.wire import MAX_SEATS_PER_HOLD, TicketStatus
 KINDS: Final = ("card", "cash", "decline", "unknown", "resume")
 SHORT_PLAN: Final = "card:3,cash:2"
 WAIT_S: Final = 30.0
+_TURNS: Final = 6
 _LEFT: Final = Qt.MouseButton.LeftButton
 _ENDS: Final = {SaleState.HELD, SaleState.PAID, SaleState.DONE, SaleState.EXPIRED, SaleState.UNKNOWN}
 
@@ -177,7 +178,7 @@ class Tour:
         if self.console.desk.store.session is None:
             if self.credentials is None:
                 raise TourError("nobody is signed in, and no name was given")
-            self._take_picture("sign-in")
+            await self._take_picture("sign-in")
             screens.sign_in.name.clear()
             self._type(screens.sign_in.name, self.credentials.name)
             self._type(screens.sign_in.password, self.credentials.password)
@@ -190,13 +191,13 @@ class Tour:
         screens, store = self.console.window.screens, self.console.desk.store
         events = screens.events
         await self._until(events.model.rowCount, "an event to be listed")
-        self._take_picture("events")
+        await self._take_picture("events")
         box = events.list.visualRect(events.model.index(0))
         QTest.mouseClick(events.list.viewport(), _LEFT, Qt.KeyboardModifier.NoModifier, box.center())
         await self._until(lambda: screens.current is screens.counter, "the event to open")
         await self._until(lambda: store.feed_state is FeedState.LIVE, "the map to be live")
         self.report.event_id = store.event.event_id if store.event is not None else None
-        self._take_picture("counter")
+        await self._take_picture("counter")
         self._reach("event-open")
 
     async def _sell(self, step: TourStep) -> None:
@@ -206,8 +207,11 @@ class Tour:
             await self._pay_cash_with_change(line)
         else:
             self._press(page.card)
-            await self._until(lambda: self._state() is not SaleState.HELD, "the payment to begin")
-            self._take_picture(f"{line.kind}-paying")
+            store = self.console.desk.store
+            await self._until(
+                lambda: store.terminal_progress or "card" not in self.console.deeds.running, "the payment to begin"
+            )
+            await self._take_picture(f"{line.kind}-paying")
             self._note(line, "paying")
         await self._until_paid_and_printed(line)
 
@@ -218,7 +222,7 @@ class Tour:
         await self._until(lambda: self._state() in {SaleState.DECLINED, *_ENDS} - {SaleState.HELD}, "an answer")
         if self._state() is not SaleState.DECLINED:
             raise TourError(f"the card should have been declined, the sale is {self._state()}")
-        self._take_picture("declined")
+        await self._take_picture("declined")
         self._note(line, "declined")
         if self.sale is None or self.sale.picks != before:
             raise TourError("a decline changed the seats or their price types")
@@ -232,12 +236,12 @@ class Tour:
         await self._until(lambda: self._state() in _ENDS - {SaleState.HELD}, "an answer")
         if self._state() is not SaleState.UNKNOWN:
             raise TourError(f"the payment should be unclear, the sale is {self._state()}")
-        self._take_picture("unknown")
+        await self._take_picture("unknown")
         self._note(line, "unknown")
         await self._until(lambda: not {"card", "resolve"} & self.console.deeds.running, "the payment to be set down")
         self._press(self.counter.panel.unknown_page.park)
         await self._until(lambda: self.sale is None or self.sale.ended, "the sale to be parked")
-        self._take_picture("parked")
+        await self._take_picture("parked")
 
     async def _look_at_resumed(self) -> None:
         """What the journal held, once everything that can be cleared up is."""
@@ -249,7 +253,7 @@ class Tour:
             await self._until(self.counter.panel.outcome_page.print_again.isVisible, "printing to be offered")
             self._press(self.counter.panel.outcome_page.print_again)
             await self._until(lambda: self._state() is SaleState.DONE, "the tickets to be printed")
-        self._take_picture("resumed")
+        await self._take_picture("resumed")
         shown = (*store.parked, *(() if store.sale is None else (store.sale,)))
         for found in shown:
             line = SoldLine("resumed")
@@ -264,7 +268,7 @@ class Tour:
         self.report.sales.append(line)
         for seat_no in self._free_seats(step.seats):
             await self._pick(seat_no)
-        self._take_picture(f"{step.kind}-picked")
+        await self._take_picture(f"{step.kind}-picked")
         self._note(line, "picked")
         hold = self.counter.panel.sale_page.hold
         await self._until(lambda: hold.isVisible() and hold.isEnabled(), "the panel to offer the hold")
@@ -273,7 +277,7 @@ class Tour:
                           and "hold" not in self.console.deeds.running, "the hold to be answered")  # fmt: skip
         if self._state() is not SaleState.HELD:
             raise TourError(f"the seats were not held, the sale is {self._state()}")
-        self._take_picture(f"{step.kind}-held")
+        await self._take_picture(f"{step.kind}-held")
         self._note(line, "held")
         return line
 
@@ -305,19 +309,23 @@ class Tour:
         dialog: Any = QApplication.activeModalWidget()
         if len(dialog.quick) > 1:
             self._press(dialog.quick[1])
-        self._take_picture("cash-dialog", dialog)
+        await self._take_picture("cash-dialog", dialog)
         QTest.keyClick(dialog, Qt.Key.Key_Return)
         await self._until(lambda: QApplication.activeModalWidget() is None, "the cash dialog to close")
         self._note(line, "paying")
 
     async def _until_paid_and_printed(self, line: SoldLine) -> None:
-        await self._until(lambda: self._state() in _ENDS - {SaleState.HELD}, "the payment to end")
+        paying = {"card", "cash"}
+        await self._until(
+            lambda: self._state() in _ENDS - {SaleState.HELD} or not paying & self.console.deeds.running,
+            "the payment to end",
+        )
         if self._state() not in {SaleState.PAID, SaleState.DONE}:
-            self._take_picture("not-paid")
+            self._note(line, "not-paid")
             raise TourError(f"the sale should be paid, it is {self._state()}")
         self._note(line, "paid")
         await self._until(lambda: self._state() is SaleState.DONE, "the tickets to be printed")
-        self._take_picture(f"{line.kind}-done")
+        await self._take_picture(f"{line.kind}-done")
         if self.sale is not None:
             await self._describe(line, self.sale)
         self._note(line, "done")
@@ -349,7 +357,10 @@ class Tour:
                 raise TourError(f"waited {WAIT_S:.0f} s for {what}")
             await asyncio.sleep(0.01)
 
-    def _take_picture(self, name: str, widget: QWidget | None = None) -> None:
+    async def _take_picture(self, name: str, widget: QWidget | None = None) -> None:
+        """A picture of the window, once what is due has been drawn."""
+        for _turn in range(_TURNS):
+            await asyncio.sleep(0)
         path = self.pictures / f"{len(self.report.pictures) + 1:02}-{name}.png"
         target = self.console.window if widget is None else widget
         if not target.grab().save(str(path)):
@@ -395,7 +406,7 @@ class Tour:
     async def _fail(self, problem: str) -> None:
         self.report.problems.append(problem)
         try:
-            self._take_picture("problem")
+            await self._take_picture("problem")
         except TourError as error:
             self.report.problems.append(str(error))
 

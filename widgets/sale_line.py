@@ -66,7 +66,7 @@ class SaleLine(QWidget):
 
     def show_face(self, face: SaleLineFace) -> None:
         """Show this seat anew."""
-        if face == self._face:
+        if face == self._face and self.types.currentData() == face.chosen_type:
             return
         if self._face is None or face.types != self._face.types:
             self.types.clear()

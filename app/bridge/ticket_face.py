@@ -118,7 +118,7 @@ class TicketDrawing:
     def _draw_words(self, painter: QPainter, ticket: TicketFace, area: QRect) -> None:
         sheet, figures = self.sheet, self.figures
         bar = QRectF(area)
-        self._text(painter, self._line(bar, 0, 7.6), sheet.event_name, 6.0, bold=True)
+        self._heading(painter, self._line(bar, 0, 7.9), sheet.event_name)
         day = figures.long_date(sheet.starts_at, sheet.zone)
         at = figures.time(sheet.starts_at, sheet.zone)
         self._text(painter, self._line(bar, 8.2, 4.6), figures.joined((day, at)), 3.6)
@@ -148,6 +148,16 @@ class TicketDrawing:
             self._text(painter, self._line(cell, 3.4, 9.0), value or "–", 7.2, bold=True)
             left += width
 
+    def _heading(self, painter: QPainter, area: QRectF, text: str) -> None:
+        """The event's name: large on one line, or on two when it is long."""
+        font, shown = self._fit(text, 6.0, area.width(), bold=True)
+        if shown == text and font.pixelSize() >= self.dots(4.4):
+            self._text(painter, area, text, 6.0, bold=True)
+            return
+        first, rest = _halves(text)
+        self._text(painter, self._line(area, 0, 3.9), first, 3.7, bold=True)
+        self._text(painter, self._line(area, 3.9, 3.9), rest, 3.7, bold=True)
+
     def _line(self, area: QRectF, top_mm: float, height_mm: float) -> QRectF:
         return QRectF(area.left(), area.top() + self.dots(top_mm), area.width(), self.dots(height_mm))
 
@@ -175,6 +185,14 @@ class TicketDrawing:
             if size <= max(_MIN_TEXT_MM, size_mm / 2):
                 return font, metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
             size *= 0.93
+
+
+def _halves(text: str) -> tuple[str, str]:
+    """The text in two parts, at the blank nearest to its middle; in the middle where there is none."""
+    middle = len(text) // 2
+    blanks = [place for place, letter in enumerate(text) if letter == " "]
+    cut = min(blanks, key=lambda place: abs(place - middle), default=middle)
+    return text[:cut].strip(), text[cut:].strip()
 
 
 def _mirrored(part: QRect, area: QRect) -> QRect:

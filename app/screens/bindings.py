@@ -72,6 +72,7 @@ class Bindings(QObject):
         self._wanted_event: EventId | None = None
         self._credentials: Credentials | None = None
         self._seconds = 0
+        self._resumed = False
         self.signals = StoreSignals(desk.store, self)
         self.sale = SaleBindings(window, desk, deeds)
         self._second = QTimer(self)
@@ -104,10 +105,11 @@ class Bindings(QObject):
         if session is not None:
             self._settings.set(SIGN_IN_NAME, session.name)
         self._window.screens.go_to(self._window.screens.events)
-        await load_events(self._desk)
-        self._window.screens.events.set_loaded()
-        await resume_open_sales(self._desk)
+        if not self._resumed:
+            self._resumed = True
+            await resume_open_sales(self._desk)
         self.sale.start_settling()
+        await self._load_events()
         sale = self._desk.store.sale
         if sale is not None and not sale.ended:
             await self._open(sale.event_id)
@@ -123,7 +125,7 @@ class Bindings(QObject):
         self._deeds.start("sign-out", self._sign_out)
 
     async def _sign_out(self) -> None:
-        if not await self._may_leave(_("Sign out"), _("Stay signed in")):
+        if self._desk.store.session is None or not await self._may_leave(_("Sign out"), _("Stay signed in")):
             return
         self._deeds.cancel("follow-seats")
         await sign_out(self._desk)
@@ -237,6 +239,8 @@ class Bindings(QObject):
 
     def _on_deed_ended(self, name: str) -> None:
         self._window.screens.set_busy(name, busy=False)
+        if name in {"hold", "price-type"}:
+            self._window.screens.counter.panel.show_sale()  # a lost answer or a refusal leaves the sale as it was
 
     def _on_deed_refused(self, name: str, error: object) -> None:
         if isinstance(error, NotSignedInError) and name != "sign-in":

@@ -25,7 +25,7 @@ CASH: Final = Key("F7", marked("Take cash and count the change"))
 CARD: Final = Key("F8", marked("Take a card"))
 PARK: Final = Key("F9", marked("Put an unclear payment aside and serve the next customer"))
 NEXT: Final = Key("F10", marked("Print the tickets, or go to the next customer"))
-STOP: Final = Key("Esc", marked("Stop the card payment, or release the seats"))
+STOP: Final = Key("Esc", marked("Stop the card payment; twice: release the seats"))
 EVENTS: Final = Key("Ctrl+E", marked("Go to the list of events"))
 QUIT: Final = Key("Ctrl+Q", marked("Close the console"))
 

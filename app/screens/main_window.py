@@ -79,7 +79,7 @@ class Screens(QWidget):
         if Change.SESSION in change:
             self.strip.show_session()
             self.counter.panel.show_sale()
-        if Change.EVENTS in change or Change.CLOCK in change:
+        if Change.EVENTS in change or (Change.CLOCK in change and self.current is self.events):
             self.events.show_events()
         if Change.CONNECTION in change:
             self.strip.show_connection()

@@ -266,12 +266,17 @@ class SaleBindings(QObject):
         self._press(outcome.print_again) or self._press(outcome.next)
 
     def _on_stop_key(self) -> None:
-        panel = self._window.screens.counter.panel
-        if self._press(panel.paying_page.stop) or self._press(panel.sale_page.release):
+        counter = self._window.screens.counter
+        panel, release = counter.panel, counter.panel.sale_page.release
+        if self._press(panel.paying_page.stop) or self._window.screens.current is not counter:
             return
-        if self._window.screens.current is self._window.screens.counter:
+        if not release.isVisible():
             clear_picks(self._desk)
-            self._window.screens.counter.map.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            counter.focus_map()
+        elif release.hasFocus():
+            self._press(release)
+        else:
+            release.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
 
 def _listed(seats: object) -> list[int]:

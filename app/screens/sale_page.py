@@ -81,8 +81,9 @@ class SalePage(QWidget):
             if picked
             else _("Hold")
         )
-        for button in (self.card, self.exact_cash, self.cash, self.release):
+        for button in (self.card, self.exact_cash, self.cash):
             button.setVisible(held)
+        self.release.setVisible(held or (state is SaleState.HOLDING and not self.hold.busy))
         self.countdown.setVisible(held)
 
     def show_decline(self, decline_code: str) -> None:

@@ -98,7 +98,7 @@ def _asked_words(reason: UnknownReason) -> str:
         return _("The card terminal is asked for its last payment, again and again.")
     if reason is UnknownReason.BOOKING_SILENT:
         return _("The booking system is told what the terminal said, until it answers.")
-    return _("Nothing more can be asked by this console.")
+    return _("The booking system is asked whether a supervisor has decided.")
 
 
 def _decides_words(reason: UnknownReason) -> str:

@@ -34,11 +34,11 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
     # ---- the booking system
     "service-unavailable": (
         marked("The booking system does not answer"),
-        marked("Nothing was done. Try again in a moment; the connection is tried all the time."),
+        marked("Nothing was done. Check the network and try again in a moment."),
     ),
     "authority-away": (
         marked("The booking system does not answer"),
-        marked("Nothing was done. Try again in a moment; the connection is tried all the time."),
+        marked("Nothing was done. Check the network and try again in a moment."),
     ),
     "busy": (
         marked("The booking system is very busy"),
