@@ -101,8 +101,7 @@ def main(arguments: "list[str]") -> int:
         return WRONG_USE
     try:
         refuse_other_pythons()
-        if VERBS[verb][2] and sys.platform.startswith("linux"):
-            ensure_system_libraries(verb)
+        ensure_system_packages(verb)
         ensure_venv(TEST_LOCK if verb == "test" else RUN_LOCK)
     except SetUpError as error:
         say(str(error))
@@ -143,21 +142,34 @@ def refuse_other_pythons() -> None:
 # ---------------------------------------------------------------- system libraries
 
 
-def ensure_system_libraries(verb: str) -> None:
-    """Install the shared libraries that Qt needs and that are missing, or say how to."""
-    wanted = dict(QT_LIBRARIES)
-    if verb != "test" and os.environ.get("DISPLAY"):
-        wanted.update(X11_LIBRARIES)
-    if verb != "test" and os.environ.get("WAYLAND_DISPLAY"):
-        wanted.update(WAYLAND_LIBRARIES)
-    missing = missing_libraries(list(wanted))
-    choices = [wanted[name] for name in missing]
-    if not any(has_fonts(folder) for folder in FONT_FOLDERS):
-        missing.append("a font")
-        choices.append(["fonts-dejavu-core"])
+def ensure_system_packages(verb: str) -> None:
+    """Install what the system lacks for the verb, all at once, or say how to."""
+    missing, choices = [], []
+    if sys.platform.startswith("linux") and VERBS[verb][2]:
+        wanted = dict(QT_LIBRARIES)
+        if verb != "test" and os.environ.get("DISPLAY"):
+            wanted.update(X11_LIBRARIES)
+        if verb != "test" and os.environ.get("WAYLAND_DISPLAY"):
+            wanted.update(WAYLAND_LIBRARIES)
+        missing = missing_libraries(list(wanted))
+        choices = [wanted[name] for name in missing]
+        if not any(has_fonts(folder) for folder in FONT_FOLDERS):
+            missing.append("a font")
+            choices.append(["fonts-dejavu-core"])
+    if not PYTHON.exists() and not can_make_venvs():
+        if not sys.base_prefix.startswith("/usr"):
+            raise SetUpError(f"install a complete Python: the one at {sys.base_prefix} lacks ensurepip")
+        missing.append("Python's ensurepip")
+        choices.append(["python{}.{}-venv".format(*sys.version_info[:2]), "python3-venv"])
     if choices:
         say("missing on this system: {}".format(", ".join(missing)))
         install_packages(choices)
+        importlib.invalidate_caches()
+
+
+def can_make_venvs() -> bool:
+    """Debian keeps a part of the standard library in a package of its own."""
+    return all(importlib.util.find_spec(name) is not None for name in ("venv", "ensurepip"))
 
 
 def missing_libraries(names: "list[str]") -> "list[str]":
@@ -301,13 +313,6 @@ def make_venv() -> None:
         if any(VENV.iterdir()) and not (VENV / "pyvenv.cfg").exists():
             raise SetUpError(f"{VENV} is no virtual environment; move it away and start again")
         shutil.rmtree(VENV)
-    if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
-        name = "python{}.{}-venv".format(*sys.version_info[:2])
-        say("this Python cannot make virtual environments (no ensurepip)")
-        if not sys.base_prefix.startswith("/usr"):
-            raise SetUpError(f"install a complete Python: the one at {sys.base_prefix} lacks ensurepip")
-        install_packages([[name, "python3-venv"]])
-        importlib.invalidate_caches()
     say(f"making .venv with Python {platform.python_version()}")
     code, output = run_quietly([sys.executable, "-m", "venv", str(VENV)], dict(os.environ))
     if code != 0:

@@ -57,6 +57,14 @@ class ServerAccount:
         done = subprocess.run(command, cwd="/", check=False, capture_output=True, **self.run_as())
         return done.returncode == 0
 
+    def can_write(self, folder: Path) -> bool:
+        """Whether the server's account may make files in `folder`."""
+        if ON_WINDOWS:
+            return os.access(folder, os.W_OK)
+        command = ["/bin/sh", "-c", '[ -w "$1" ] && [ -x "$1" ]', "sh", str(folder)]
+        done = subprocess.run(command, cwd="/", check=False, capture_output=True, **self.run_as())
+        return done.returncode == 0
+
     def can_run(self, program: Path) -> bool:
         """Whether the server's account can really run `program --version`, libraries included."""
         try:

@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -138,8 +139,9 @@ def write_configuration(
 ) -> None:
     """Write the three files anew, so that a start never depends on what an earlier version wrote."""
     peers = address.socket_folder is not None
+    memory = {} if shared_memory_works(account) else {"dynamic_shared_memory_type": "mmap"}
     contents = {
-        "postgresql.conf": texts.settings_text(texts.BASE_SETTINGS, own_settings, address.settings()),
+        "postgresql.conf": texts.settings_text(texts.BASE_SETTINGS, memory, own_settings, address.settings()),
         "pg_hba.conf": texts.peer_access_text() if peers else texts.password_access_text(),
         "pg_ident.conf": texts.ident_text(account.own_name),
     }
@@ -151,6 +153,11 @@ def write_configuration(
             account.own(path)
     except OSError as error:
         raise explain_failure(f"writing the settings of {folders.home}", str(error)) from error
+
+
+def shared_memory_works(account: ServerAccount) -> bool:
+    """POSIX shared memory lives in /dev/shm on Linux; in a bare container or chroot that may be closed to us."""
+    return not sys.platform.startswith("linux") or account.can_write(Path("/dev/shm"))  # noqa: S108
 
 
 class Server:

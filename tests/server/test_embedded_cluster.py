@@ -282,3 +282,10 @@ def test_programs_in_a_closed_environment_are_copied_once(folder: Path, monkeypa
     assert again == found
     assert len(list((folder / "var" / "binaries").iterdir())) == 1
     assert closed.stat().st_mode & 0o777 == 0o700
+
+
+def test_closed_shared_memory_folder_is_done_without(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a bare chroot, whose /dev/shm belongs to root alone."""
+    monkeypatch.setattr("booking.embedded.server.shared_memory_works", lambda _account: False)
+    with Cluster(folder / "pg", settings=FAST) as cluster:
+        assert cluster.run_sql("SHOW dynamic_shared_memory_type").strip() == "mmap"

@@ -240,15 +240,26 @@ def test_second_run_waits_for_the_first_set_up(checkout: Checkout) -> None:
     assert sum("pip install" in call for call in checkout.calls) == 1
 
 
-def test_missing_ensurepip_is_named(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_ensurepip_is_named_together_with_the_libraries(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     asked: list[list[list[str]]] = []
-    monkeypatch.setattr(checkout.run.importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr(checkout.run, "can_make_venvs", lambda: False)
+    monkeypatch.setattr(checkout.run, "missing_libraries", lambda _names: ["libEGL.so.1"])
+    monkeypatch.setattr(checkout.run, "has_fonts", lambda _folder: True)
     monkeypatch.setattr(checkout.run, "install_packages", asked.append)
     monkeypatch.setattr(checkout.run.sys, "base_prefix", "/usr")
-    monkeypatch.setattr(checkout.run, "run_quietly", lambda *_: (1, "no venv"))
-    with pytest.raises(checkout.run.SetUpError):
-        checkout.run.make_venv()
-    assert asked == [[["python{}.{}-venv".format(*sys.version_info[:2]), "python3-venv"]]]
+    monkeypatch.setattr(checkout.run.sys, "platform", "linux")
+    checkout.run.ensure_system_packages("demo")
+    assert asked == [[["libegl1"], ["python{}.{}-venv".format(*sys.version_info[:2]), "python3-venv"]]]
+    assert "missing on this system: libEGL.so.1, Python's ensurepip" in capsys.readouterr().err
+
+
+def test_verb_that_draws_nothing_needs_no_library(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkout.run, "can_make_venvs", lambda: True)
+    monkeypatch.setattr(checkout.run, "missing_libraries", lambda _names: ["libEGL.so.1"])
+    monkeypatch.setattr(checkout.run, "install_packages", lambda _choices: pytest.fail("nothing is to install"))
+    checkout.run.ensure_system_packages("serve")
 
 
 # ---------------------------------------------------------------- system libraries
