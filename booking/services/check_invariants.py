@@ -66,12 +66,15 @@ async def check(dsn: str) -> Report:
 
 async def check_connection(connection: Connection) -> Report:
     """As `check`, on an open connection that is not in a transaction."""
-    breaches: list[Breach] = []
     async with connection.transaction(isolation="repeatable_read", readonly=True):
-        for rule in sql.invariants():
-            rows = await connection.fetch(rule.text)
-            breaches += [Breach(rule.name, row["detail"]) for row in rows[:MAX_BREACHES_OF_A_RULE]]
-    return Report(tuple(breaches))
+        found = [await breaches_of(connection, rule) for rule in sql.invariants()]
+    return Report(tuple(breach for breaches in found for breach in breaches))
+
+
+async def breaches_of(connection: Connection, rule: sql.SqlFile) -> tuple[Breach, ...]:
+    """What breaks one rule, as this connection sees the database."""
+    rows = await connection.fetch(rule.text)
+    return tuple(Breach(rule.name, row["detail"]) for row in rows[:MAX_BREACHES_OF_A_RULE])
 
 
 def main(arguments: Sequence[str]) -> int:

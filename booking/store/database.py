@@ -161,7 +161,11 @@ async def set_limits(connection: Connection, limits: Limits) -> None:
 
 async def _fetch(pool: asyncpg.Pool[Record], query: str, args: tuple[object, ...]) -> list[Record]:
     async with pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-        rows: list[Record] = await connection.fetch(query, *args)
+        try:
+            rows: list[Record] = await connection.fetch(query, *args)
+        except asyncpg.InternalClientError:
+            connection.terminate()  # its state is not known: the pool makes a new one
+            raise
         return rows
 
 

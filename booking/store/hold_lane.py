@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import accumulate
 from uuid import UUID
 
 from booking.domain.errors import BusyError
@@ -20,7 +21,7 @@ Fetch = Callable[..., Awaitable[list[Record]]]
 
 @dataclass(frozen=True, slots=True)
 class HoldAsk:
-    """One request for seats; `hold_id` becomes the hold's id unless the key has one already."""
+    """One request for seats, in rising order; `hold_id` becomes the hold's id unless the key has one already."""
 
     event_id: int
     principal: str
@@ -110,7 +111,8 @@ def columns(requests: Sequence[HoldAsk]) -> tuple[list[object], ...]:
         [ask.hold_id for ask in requests],
         [ask.device_id for ask in requests],
         [ask.staff_id for ask in requests],
-        [ordinal for ordinal, ask in enumerate(requests, 1) for _ in ask.seats],
+        list(accumulate((len(ask.seats) for ask in requests[:-1]), initial=1)),
+        [len(ask.seats) for ask in requests],
         [seat for ask in requests for seat in ask.seats],
     )
 

@@ -24,10 +24,9 @@ from booking.store.database import Database
 
 async def read_orders(db: Database, order_ids: Sequence[UUID]) -> dict[UUID, tuple[Order, str]]:
     """Orders by id, each with the principal it belongs to; those that do not exist are left out."""
-    async with db.transaction() as connection:
-        # Operations first: an order never shows less than they tell of.
-        operations = await connection.fetch(query("read_operations_of_orders"), list(order_ids))
-        rows = await connection.fetch(query("read_order"), list(order_ids))
+    # Operations first: an order is never older than what they tell of.
+    operations = await db.fetch(query("read_operations_of_orders"), list(order_ids))
+    rows = await db.fetch(query("read_order"), list(order_ids))
     by_order: dict[UUID, list[PaymentOperation]] = {order_id: [] for order_id in order_ids}
     for row in operations:
         by_order[row["order_id"]].append(operation_of(row))

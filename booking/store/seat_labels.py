@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
 from uuid import UUID
@@ -10,28 +11,45 @@ from booking.domain.model import SeatRef
 from booking.sql import query
 from booking.store.connection import Record
 
-MAX_KEPT = 500_000
+MAX_BLOCKS = 1_000
+SEATS_PER_BLOCK = 512
 
 _Fetch = Callable[..., Awaitable[list[Record]]]
-_Seat = tuple[UUID, int, int]
+_Block = tuple[UUID, int, int]
 
 
 class SeatLabels:
-    """Labels of the seats that were asked for lately."""
+    """Labels of the seats that were asked for lately, in blocks of neighbours."""
 
     def __init__(self, fetch: _Fetch) -> None:
         self._fetch = fetch
-        self._kept: OrderedDict[_Seat, SeatRef] = OrderedDict()
+        self._blocks: OrderedDict[_Block, asyncio.Task[dict[int, SeatRef]]] = OrderedDict()
 
     async def refs(self, plan_id: UUID, version: int, seats: Iterable[int]) -> tuple[SeatRef, ...]:
         """The seats as people name them, in the order given. A seat that the plan lacks has no labels."""
-        wanted = tuple(seats)
-        missing = [number for number in wanted if (plan_id, version, number) not in self._kept]
-        if missing:
-            for row in await self._fetch(query("read_seat_labels"), plan_id, version, missing):
-                ref = SeatRef(row["seat_no"], row["section"], row["row_label"], row["number"])
-                self._kept[plan_id, version, ref.seat_no] = ref
-        found = tuple(self._kept.get((plan_id, version, number), SeatRef(number)) for number in wanted)
-        while len(self._kept) > MAX_KEPT:
-            self._kept.popitem(last=False)
-        return found
+        found = []
+        for number in seats:
+            block = await self._block(plan_id, version, number // SEATS_PER_BLOCK)
+            found.append(block.get(number) or SeatRef(number))
+        return tuple(found)
+
+    async def _block(self, plan_id: UUID, version: int, block_no: int) -> dict[int, SeatRef]:
+        key = (plan_id, version, block_no)
+        reading = self._blocks.get(key)
+        if reading is None:
+            # One read for all who ask meanwhile; whoever began it may go away.
+            reading = asyncio.create_task(self._read(*key), name=f"labels of block {block_no}")
+            self._blocks[key] = reading
+            while len(self._blocks) > MAX_BLOCKS:
+                self._blocks.popitem(last=False)
+        try:
+            return await asyncio.shield(reading)
+        except Exception:
+            if self._blocks.get(key) is reading:
+                del self._blocks[key]
+            raise
+
+    async def _read(self, plan_id: UUID, version: int, block_no: int) -> dict[int, SeatRef]:
+        first = block_no * SEATS_PER_BLOCK
+        rows = await self._fetch(query("read_seat_labels"), plan_id, version, first, first + SEATS_PER_BLOCK - 1)
+        return {row[0]: SeatRef(*row) for row in rows}

@@ -52,6 +52,8 @@ _LOST = (
     exceptions.CrashShutdownError,
     exceptions.ReadOnlySQLTransactionError,
     asyncpg.InterfaceError,
+    # The driver, when the server's farewell crosses our request: nothing was sent.
+    exceptions.InternalClientError,
     OSError,
 )
 _UNSTORABLE = (exceptions.CharacterNotInRepertoireError, exceptions.UntranslatableCharacterError, UnicodeEncodeError)

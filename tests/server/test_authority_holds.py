@@ -224,17 +224,18 @@ async def test_a_till_parks_a_capped_number_of_sales(sound_database: Database) -
     assert (await desk.hold(3)).status is HoldStatus.HELD
 
 
-@pytest.mark.parametrize(
-    "seats",
-    [[], [1] * 7, list(range(7)), [1, 1], [-1], [2**63], [10**9], [1.5], ["1"], [True], [None]],
-    ids=repr,
-)
-async def test_b18_what_is_no_seat_is_refused_and_writes_nothing(sound_database: Database, seats: list[Any]) -> None:
+NO_SEATS: tuple[list[Any], ...] = (
+    [], [1] * 7, list(range(7)), [1, 1], [-1], [2**63], [10**9], [1.5], ["1"], [True], [None],
+)  # fmt: skip
+
+
+async def test_b18_what_is_no_seat_is_refused_and_writes_nothing(sound_database: Database) -> None:
     event = await make_event(sound_database)
-    with pytest.raises(errors.InvalidRequestError) as refused:
-        await hold_seats(sound_database, fan(), event, seats, key="k", digest=b"d")
-    assert refused.value.fields
-    assert all(fault.pointer.startswith("/seats") for fault in refused.value.fields)
+    for seats in NO_SEATS:
+        with pytest.raises(errors.InvalidRequestError) as refused:
+            await hold_seats(sound_database, fan(), event, seats, key="k", digest=b"d")
+        assert refused.value.fields, seats
+        assert all(fault.pointer.startswith("/seats") for fault in refused.value.fields)
     assert await count(sound_database, "SELECT count(*) FROM holds") == 0
 
 
@@ -245,12 +246,12 @@ async def test_a_seat_that_the_plan_lacks_is_named(sound_database: Database) -> 
     assert [seat.seat_no for seat in refused.value.seats] == [10, 11]
 
 
-@pytest.mark.parametrize("key", ["", "k" * 201, "a\x00b", "a\ud800b"], ids=["empty", "201 letters", "nul", "surrogate"])
-async def test_g8_an_unusable_key_is_refused_by_name(sound_database: Database, key: str) -> None:
+async def test_g8_an_unusable_key_is_refused_by_name(sound_database: Database) -> None:
     event = await make_event(sound_database)
-    with pytest.raises(errors.InvalidRequestError) as refused:
-        await hold_seats(sound_database, fan(), event, [1], key=key, digest=b"d")
-    assert refused.value.fields[0].pointer == "header:Idempotency-Key"
+    for key in ("", "k" * 201, "a\x00b", "a\ud800b"):
+        with pytest.raises(errors.InvalidRequestError) as refused:
+            await hold_seats(sound_database, fan(), event, [1], key=key, digest=b"d")
+        assert refused.value.fields[0].pointer == "header:Idempotency-Key"
 
 
 async def test_an_event_that_is_not_on_sale_takes_no_holds(sound_database: Database) -> None:

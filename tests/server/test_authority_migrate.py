@@ -24,7 +24,7 @@ PROMISED = {
         "seat_sold_has_order", "seat_free_has_no_holder", "seat_marks_need_sale",
     },
     "holds": {
-        "holds_pk", "hold_key_once", "hold_of_event", "hold_channel_known", "hold_status_known", "hold_takes_1_to_6",
+        "holds_pk", "hold_key_once", "hold_channel_known", "hold_status_known", "hold_takes_1_to_6",
         "hold_ends_once", "hold_deadline_bounded",
     },
     "order_holds": {"order_holds_pk", "order_hold_of_order", "order_hold_of_hold"},

@@ -1,7 +1,7 @@
 -- Many holds in one transaction, each all or nothing (R3–R8; BACKEND facts §3.1).
 --
--- Requests are columns of equal length; their seats are flattened: p_seat_requests[i] is the ordinal (from 1) of the
--- request that wants p_seat_numbers[i]. No two requests of a batch share a seat or an account: the lane sees to it, and
+-- Requests are columns of equal length; their seats are flattened: request r wants the p_counts[r] seats that begin at
+-- p_seats[p_firsts[r]], in order. No two requests of a batch share a seat or an account: the lane sees to it, and
 -- a shared seat is refused here.
 --
 -- Code of a request: '' held (or replayed), an error code of the wire, or 'slow': somebody holds a lock that this
@@ -15,25 +15,31 @@
 CREATE OR REPLACE FUNCTION hold_seats_batch(
     p_events integer[], p_principals text[], p_channels text[], p_keys text[], p_digests bytea[],
     p_holds uuid[], p_devices uuid[], p_staff uuid[],
-    p_seat_requests integer[], p_seat_numbers integer[], p_wait boolean, p_look boolean
+    p_firsts integer[], p_counts integer[], p_seats integer[], p_wait boolean, p_look boolean
 ) RETURNS TABLE (
     request integer, code text, replayed boolean, lost integer[], server_time timestamptz,
     plan_id uuid, plan_version integer,
     hold_id uuid, event_id integer, status text, seats integer[], expires_at timestamptz, grace_used boolean,
     order_id uuid, created_at timestamptz
-) LANGUAGE plpgsql AS $$
+) LANGUAGE plpgsql
+-- Every row is found by a key, also in tables that nobody has analysed yet; one plan a session, made for any batch.
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan
+AS $$
 #variable_conflict use_column
 DECLARE
     v_now    timestamptz := booking_now();
     v_codes  text[];
+    v_fresh  boolean[];
     v_lost   jsonb := '{}';
     v_locked integer[];
     v_won    integer[];
 BEGIN
-    SELECT array_agg(verdict.code ORDER BY verdict.r), jsonb_object_agg(verdict.r, verdict.lost)
-      INTO v_codes, v_lost
+    -- OFFSET 0 keeps each look-up a look-up by key, whatever the planner believes of a table that was empty just now.
+    SELECT array_agg(verdict.code ORDER BY verdict.r), array_agg(verdict.fresh ORDER BY verdict.r),
+           jsonb_object_agg(verdict.r, verdict.lost)
+      INTO v_codes, v_fresh, v_lost
       FROM (
-        SELECT a.r,
+        SELECT a.r, l.principal IS NULL AS fresh,
                CASE WHEN h.hold_id IS NOT NULL THEN CASE WHEN h.digest = a.digest THEN 'replay' ELSE 'key-reused' END
                     WHEN e.event_id IS NULL THEN 'event-not-found'
                     WHEN e.status <> 'ON_SALE' OR e.sale_opens_at > v_now THEN 'event-not-on-sale'
@@ -43,34 +49,38 @@ BEGIN
                coalesce(look.unknown, look.taken) AS lost
           FROM unnest(p_events, p_principals, p_keys, p_digests) WITH ORDINALITY
                AS a (event_id, principal, key, digest, r)
-          LEFT JOIN events e ON e.event_id = a.event_id
-          LEFT JOIN holds h ON h.event_id = a.event_id AND h.principal = a.principal AND h.idem_key = a.key
+          LEFT JOIN LATERAL (SELECT * FROM events e WHERE e.event_id = a.event_id OFFSET 0) e ON true
+          LEFT JOIN LATERAL (SELECT h.hold_id, h.digest FROM holds h
+                              WHERE h.event_id = a.event_id AND h.principal = a.principal AND h.idem_key = a.key
+                             OFFSET 0) h ON true
+          LEFT JOIN LATERAL (SELECT l.principal FROM account_limits l
+                              WHERE l.event_id = a.event_id AND l.principal = a.principal OFFSET 0) l ON true
           CROSS JOIN LATERAL (
             SELECT array_agg(w.seat_no ORDER BY w.seat_no) FILTER (WHERE s.seat_no IS NULL) AS unknown,
                    array_agg(w.seat_no ORDER BY w.seat_no) FILTER (WHERE s.seat_no IS NOT NULL
                        AND NOT (s.status = 0 OR s.status = 1 AND s.hold_expires_at <= v_now)) AS taken
-              FROM unnest(p_seat_requests, p_seat_numbers) AS w (r, seat_no)
+              FROM unnest(p_seats[p_firsts[a.r] : p_firsts[a.r] + p_counts[a.r] - 1]) AS w (seat_no)
               LEFT JOIN seats s ON s.event_id = a.event_id AND s.seat_no = w.seat_no
-             WHERE w.r = a.r
           ) look
       ) verdict;
 
     IF p_look THEN
         v_codes := array_replace(v_codes, '', 'slow');
     ELSIF '' = ANY (v_codes) THEN
-        IF (SELECT count(*) <> count(DISTINCT (p_events[w.r], w.seat_no))
-              FROM unnest(p_seat_requests, p_seat_numbers) AS w (r, seat_no)) THEN
+        IF (SELECT count(*) <> count(DISTINCT (a.event_id, w.seat_no))
+              FROM unnest(p_events, p_firsts, p_counts) AS a (event_id, first, n)
+              CROSS JOIN LATERAL unnest(p_seats[a.first : a.first + a.n - 1]) AS w (seat_no)) THEN
             RAISE EXCEPTION 'two requests of one batch share a seat' USING ERRCODE = 'cardinality_violation';
         END IF;
 
-        INSERT INTO account_limits (event_id, principal)
-        SELECT a.event_id, a.principal
-          FROM unnest(p_events, p_principals) WITH ORDINALITY AS a (event_id, principal, r)
-         WHERE v_codes[a.r] = ''
-           AND NOT EXISTS (SELECT FROM account_limits l
-                            WHERE l.event_id = a.event_id AND l.principal = a.principal)
-         ORDER BY 1, 2
-            ON CONFLICT DO NOTHING;
+        IF true = ANY (v_fresh) THEN
+            INSERT INTO account_limits (event_id, principal)
+            SELECT a.event_id, a.principal
+              FROM unnest(p_events, p_principals) WITH ORDINALITY AS a (event_id, principal, r)
+             WHERE v_codes[a.r] = '' AND v_fresh[a.r]
+             ORDER BY 1, 2
+                ON CONFLICT DO NOTHING;
+        END IF;
 
         IF p_wait THEN
             SELECT array_agg(k.r) INTO v_locked FROM (
@@ -96,48 +106,47 @@ BEGIN
                             THEN CASE WHEN h.digest = a.digest THEN 'replay' ELSE 'key-reused' END
                         WHEN a.channel = 'till' AND open.holds >= e.max_open_holds_till THEN 'open-hold-exists'
                         WHEN a.channel = 'online' AND open.holds > 0 THEN 'open-hold-exists'
-                        WHEN a.channel = 'online' AND l.sold + open.seats + wanted.seats > e.max_per_account
+                        WHEN a.channel = 'online' AND l.sold + open.seats + p_counts[a.r] > e.max_per_account
                             THEN 'account-limit'
                         ELSE '' END AS code
               FROM unnest(p_events, p_principals, p_channels, p_keys, p_digests) WITH ORDINALITY
                    AS a (event_id, principal, channel, key, digest, r)
-              LEFT JOIN events e ON e.event_id = a.event_id
-              LEFT JOIN account_limits l ON l.event_id = a.event_id AND l.principal = a.principal
-              LEFT JOIN holds h ON h.event_id = a.event_id AND h.principal = a.principal AND h.idem_key = a.key
+              LEFT JOIN LATERAL (SELECT * FROM events e WHERE e.event_id = a.event_id OFFSET 0) e ON true
+              LEFT JOIN LATERAL (SELECT l.sold FROM account_limits l
+                                  WHERE l.event_id = a.event_id AND l.principal = a.principal OFFSET 0) l ON true
+              LEFT JOIN LATERAL (SELECT h.hold_id, h.digest FROM holds h
+                                  WHERE h.event_id = a.event_id AND h.principal = a.principal AND h.idem_key = a.key
+                                 OFFSET 0) h ON true
               CROSS JOIN LATERAL (
                 SELECT count(*) AS holds, coalesce(sum(cardinality(o.seats)), 0) AS seats
                   FROM holds o
                  WHERE v_codes[a.r] = '' AND o.event_id = a.event_id AND o.principal = a.principal
-                   AND o.status IN ('HELD', 'PAYMENT_PENDING')
-                   AND (o.status = 'PAYMENT_PENDING' OR o.expires_at > v_now)
+                   AND o.ended_at IS NULL AND (o.status = 'PAYMENT_PENDING' OR o.expires_at > v_now)
               ) open
-              CROSS JOIN LATERAL (
-                SELECT count(*) AS seats FROM unnest(p_seat_requests) AS w (r) WHERE w.r = a.r
-              ) wanted
           ) verdict;
     END IF;
 
     IF '' = ANY (v_codes) THEN
         IF p_wait THEN
             WITH mine AS MATERIALIZED (
-                SELECT w.r
-                  FROM unnest(p_seat_requests, p_seat_numbers) AS w (r, seat_no)
-                  JOIN seats s ON s.event_id = p_events[w.r] AND s.seat_no = w.seat_no
-                 WHERE v_codes[w.r] = '' AND (s.status = 0 OR s.status = 1 AND s.hold_expires_at <= v_now)
+                SELECT a.r
+                  FROM unnest(p_events, p_firsts, p_counts) WITH ORDINALITY AS a (event_id, first, n, r)
+                  CROSS JOIN LATERAL unnest(p_seats[a.first : a.first + a.n - 1]) AS w (seat_no)
+                  JOIN seats s ON s.event_id = a.event_id AND s.seat_no = w.seat_no
+                 WHERE v_codes[a.r] = '' AND (s.status = 0 OR s.status = 1 AND s.hold_expires_at <= v_now)
                  ORDER BY s.event_id, s.seat_no FOR NO KEY UPDATE OF s)
             SELECT array_agg(k.r) INTO v_won
-              FROM (SELECT m.r FROM mine m GROUP BY m.r HAVING count(*) =
-                       (SELECT count(*) FROM unnest(p_seat_requests) AS w (r) WHERE w.r = m.r)) k;
+              FROM (SELECT m.r FROM mine m GROUP BY m.r HAVING count(*) = p_counts[m.r]) k;
         ELSE
             WITH mine AS MATERIALIZED (
-                SELECT w.r
-                  FROM unnest(p_seat_requests, p_seat_numbers) AS w (r, seat_no)
-                  JOIN seats s ON s.event_id = p_events[w.r] AND s.seat_no = w.seat_no
-                 WHERE v_codes[w.r] = '' AND (s.status = 0 OR s.status = 1 AND s.hold_expires_at <= v_now)
+                SELECT a.r
+                  FROM unnest(p_events, p_firsts, p_counts) WITH ORDINALITY AS a (event_id, first, n, r)
+                  CROSS JOIN LATERAL unnest(p_seats[a.first : a.first + a.n - 1]) AS w (seat_no)
+                  JOIN seats s ON s.event_id = a.event_id AND s.seat_no = w.seat_no
+                 WHERE v_codes[a.r] = '' AND (s.status = 0 OR s.status = 1 AND s.hold_expires_at <= v_now)
                  ORDER BY s.event_id, s.seat_no FOR NO KEY UPDATE OF s SKIP LOCKED)
             SELECT array_agg(k.r) INTO v_won
-              FROM (SELECT m.r FROM mine m GROUP BY m.r HAVING count(*) =
-                       (SELECT count(*) FROM unnest(p_seat_requests) AS w (r) WHERE w.r = m.r)) k;
+              FROM (SELECT m.r FROM mine m GROUP BY m.r HAVING count(*) = p_counts[m.r]) k;
         END IF;
 
         IF EXISTS (SELECT FROM unnest(v_codes) WITH ORDINALITY AS c (code, r)
@@ -150,9 +159,9 @@ BEGIN
               FROM unnest(v_codes) WITH ORDINALITY AS c (code, r)
               CROSS JOIN LATERAL (
                 SELECT array_agg(w.seat_no ORDER BY w.seat_no) AS taken
-                  FROM unnest(p_seat_requests, p_seat_numbers) AS w (r, seat_no)
-                  JOIN seats s ON s.event_id = p_events[w.r] AND s.seat_no = w.seat_no
-                 WHERE w.r = c.r AND c.code = '' AND NOT c.r = ANY (coalesce(v_won, '{}'))
+                  FROM unnest(p_seats[p_firsts[c.r] : p_firsts[c.r] + p_counts[c.r] - 1]) AS w (seat_no)
+                  JOIN seats s ON s.event_id = p_events[c.r] AND s.seat_no = w.seat_no
+                 WHERE c.code = '' AND NOT c.r = ANY (coalesce(v_won, '{}'))
                    AND NOT (s.status = 0 OR s.status = 1 AND s.hold_expires_at <= v_now)
               ) look;
         END IF;
@@ -161,23 +170,21 @@ BEGIN
     IF v_won IS NOT NULL THEN
         INSERT INTO holds (hold_id, event_id, principal, channel, seats, price_version, expires_at, idem_key, digest,
                            device_id, staff_id, created_at)
-        SELECT p_holds[r], e.event_id, p_principals[r], p_channels[r], wanted.seats, e.price_version,
+        SELECT p_holds[r], e.event_id, p_principals[r], p_channels[r],
+               p_seats[p_firsts[r] : p_firsts[r] + p_counts[r] - 1], e.price_version,
                v_now + make_interval(secs => e.hold_ttl_s), p_keys[r], p_digests[r], p_devices[r], p_staff[r], v_now
           FROM unnest(v_won) AS won (r)
-          JOIN events e ON e.event_id = p_events[r]
-          CROSS JOIN LATERAL (
-            SELECT array_agg(w.seat_no ORDER BY w.seat_no) AS seats
-              FROM unnest(p_seat_requests, p_seat_numbers) AS w (r, seat_no) WHERE w.r = won.r
-          ) wanted
+          CROSS JOIN LATERAL (SELECT * FROM events e WHERE e.event_id = p_events[won.r] OFFSET 0) e
          ORDER BY r;
 
         WITH changed AS (
             UPDATE seats s
-               SET status = 1, holder = holder_of(p_channels[w.r]), price_version = h.price_version,
+               SET status = 1, holder = holder_of(h.channel), price_version = h.price_version,
                    hold_id = h.hold_id, hold_expires_at = h.expires_at, version = s.version + 1
-              FROM unnest(p_seat_requests, p_seat_numbers) AS w (r, seat_no)
-              JOIN holds h ON h.hold_id = p_holds[w.r]
-             WHERE w.r = ANY (v_won) AND s.event_id = p_events[w.r] AND s.seat_no = w.seat_no
+              FROM unnest(v_won) AS won (r)
+              CROSS JOIN LATERAL (SELECT * FROM holds h WHERE h.hold_id = p_holds[won.r] OFFSET 0) h
+              CROSS JOIN LATERAL unnest(h.seats) AS w (seat_no)
+             WHERE s.event_id = h.event_id AND s.seat_no = w.seat_no
             RETURNING s.event_id, h.hold_id, h.expires_at, s.seat_no, s.version,
                       staff_byte(s.status, s.holder, s.printed, s.used) AS state)
         INSERT INTO outbox (event_id, type, aggregate_id, seats, seat_states, seat_versions, until, created_at)
@@ -194,9 +201,11 @@ BEGIN
            booking_now(), e.plan_id, e.plan_version,
            h.hold_id, h.event_id, h.status, h.seats, h.expires_at, h.grace_used, o.order_id, h.created_at
       FROM unnest(p_events, p_principals, p_keys) WITH ORDINALITY AS a (event_id, principal, key, r)
-      LEFT JOIN events e ON e.event_id = a.event_id
-      LEFT JOIN holds h ON v_codes[a.r] IN ('', 'replay')
-           AND h.event_id = a.event_id AND h.principal = a.principal AND h.idem_key = a.key
-      LEFT JOIN order_holds o ON o.hold_id = h.hold_id AND o.live
+      LEFT JOIN LATERAL (SELECT * FROM events e WHERE e.event_id = a.event_id OFFSET 0) e ON true
+      LEFT JOIN LATERAL (SELECT * FROM holds h
+                          WHERE v_codes[a.r] IN ('', 'replay')
+                            AND h.event_id = a.event_id AND h.principal = a.principal AND h.idem_key = a.key
+                         OFFSET 0) h ON true
+      LEFT JOIN LATERAL (SELECT * FROM order_holds o WHERE o.hold_id = h.hold_id AND o.live OFFSET 0) o ON true
      ORDER BY a.r;
 END $$;

@@ -1,6 +1,16 @@
 -- The steps that several calls share. Each says which locks its caller must hold; the order is that of
 -- booking/services/README.md: account → order → holds → seats → operations → keys → outbox.
 
+-- Lock the row that serialises an account's limits in an event, made when it is missing (R8).
+CREATE OR REPLACE FUNCTION lock_account(p_event integer, p_principal text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM account_limits a WHERE a.event_id = p_event AND a.principal = p_principal FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        INSERT INTO account_limits (event_id, principal) VALUES (p_event, p_principal) ON CONFLICT DO NOTHING;
+        PERFORM FROM account_limits a WHERE a.event_id = p_event AND a.principal = p_principal FOR NO KEY UPDATE;
+    END IF;
+END $$;
+
 -- Lock an order, then its live holds, then their seats. NULL when there is no such order.
 CREATE OR REPLACE FUNCTION lock_sale(p_order uuid) RETURNS orders LANGUAGE plpgsql AS $$
 DECLARE

@@ -16,10 +16,13 @@ BEGIN
     IF v_answer.code IS NOT NULL THEN
         RETURN v_answer;
     END IF;
-    SELECT * INTO v_hold FROM holds h WHERE h.hold_id = p_hold FOR NO KEY UPDATE;
+    SELECT * INTO v_hold FROM holds h WHERE h.hold_id = p_hold;
     IF NOT FOUND OR NOT (p_all OR v_hold.principal = p_principal) THEN
         RETURN refused('hold-not-found');
     END IF;
+    -- A new hold of this account must not take ours for over while we keep it from being over.
+    PERFORM lock_account(v_hold.event_id, v_hold.principal);
+    SELECT * INTO v_hold FROM holds h WHERE h.hold_id = p_hold FOR NO KEY UPDATE;
     v_answer := seen_key(p_principal, 'checkout', p_key, p_digest, p_hold);
     IF v_answer.code IS NOT NULL THEN
         RETURN v_answer;

@@ -18,9 +18,7 @@ BEGIN
     IF NOT FOUND OR NOT (p_all OR v_order.principal = p_principal) THEN
         RETURN refused('order-not-found');
     END IF;
-    IF p_kind = 'cash' THEN
-        PERFORM lock_account(v_order.event_id, v_order.principal);
-    END IF;
+    PERFORM lock_account(v_order.event_id, v_order.principal);
     v_order := lock_sale(p_order);
     v_answer := seen_key(p_principal, 'payments', p_key, p_digest, p_order);
     IF v_answer.code IS NOT NULL THEN
@@ -52,12 +50,6 @@ BEGIN
         PERFORM confirm_sale(v_order, v_now);
     END IF;
     RETURN done(p_operation);
-END $$;
-
-CREATE OR REPLACE FUNCTION lock_account(p_event integer, p_principal text) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO account_limits (event_id, principal) VALUES (p_event, p_principal) ON CONFLICT DO NOTHING;
-    PERFORM FROM account_limits a WHERE a.event_id = p_event AND a.principal = p_principal FOR NO KEY UPDATE;
 END $$;
 
 -- Why a payment cannot begin; code '' when it can. Caller: lock_sale.
