@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import psutil
 from PySide6.QtCore import QTimer
+from PySide6.QtGui import QIcon, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from app.actions.desk import Desk
@@ -57,6 +58,7 @@ from backend_client.client import BookingClient
 from backend_client.errors import InsecureAddressError
 from backend_client.feed import Dial, dial_websocket
 from backend_client.steady_time import steady_seconds
+from resources import read_bytes
 from widgets.theme import apply_theme
 
 DONE, FOUND_WRONG, WRONG_USE, CANNOT_REACH = 0, 1, 2, 3
@@ -120,6 +122,9 @@ def make_application(settings: Settings, options: Options) -> QApplication:
     existing = QApplication.instance()
     application = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
     application.setApplicationName("Taquilla")
+    icon = QPixmap()
+    if icon.loadFromData(read_bytes("icons/taquilla.svg")):
+        application.setWindowIcon(QIcon(icon))
     if options.language:
         settings.set(LANGUAGE, use_language(options.language).code, keep=False)
     if options.theme:

@@ -13,11 +13,13 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from app.bridge.crash import CrashReporter
 from app.core.sale import SaleState
-from app.devices.fake_terminal import AwaitAbort
+from app.devices.fake_terminal import AwaitAbort, Decline
 from app.i18n import current_language
+from app.main import Options, make_application
 from app.settings import LANGUAGE, THEME, Settings
 from app.showcase import PASSWORD, make_showcase, programme
 from backend_client.feed_protocol import FeedState
+from backend_client.testing import Fault
 from tests.gui.conftest import QLoop, counter_of, hold, panel_of, pick, rest, sale_of, state_of, until
 from widgets.theme import Theme
 
@@ -180,6 +182,70 @@ def test_the_theme_switches_at_run_time_and_keeps_the_screen(qloop: QLoop, theme
             assert showcase.console.settings.get(THEME) == "dark"
 
     qloop.run(scene())
+
+
+def test_the_program_has_an_icon_of_its_own(qapp: QApplication, tmp_path: Path) -> None:
+    make_application(Settings(), Options(data=tmp_path))
+    assert not qapp.windowIcon().isNull()
+
+
+def test_escape_twice_releases_the_seats_and_once_only_asks(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await hold(showcase)
+            window, release = showcase.console.window, panel_of(showcase).sale_page.release
+            QTest.keyClick(window, Qt.Key.Key_Escape)
+            await rest(showcase)
+            assert state_of(showcase) is SaleState.HELD
+            assert release.hasFocus()
+            QTest.keyClick(window, Qt.Key.Key_Escape)
+            await until(lambda: state_of(showcase) is SaleState.ABANDONED, "the release")
+            await rest(showcase)
+            await pick(showcase)
+            QTest.keyClick(window, Qt.Key.Key_Escape)
+            await rest(showcase)
+            assert showcase.console.desk.store.sale is None
+
+    qloop.run(scene())
+
+
+def test_a_refused_price_type_goes_back_to_what_counts(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            showcase.terminal.play(Decline())
+            await hold(showcase)
+            panel_of(showcase).sale_page.card.click()
+            await until(lambda: state_of(showcase) is SaleState.DECLINED, "a decline")
+            await rest(showcase)
+            showcase.server.fail(Fault.BUSY, "/cancel", times=20)
+            types = panel_of(showcase).sale_page.lines[0].types
+            types.setFocus()
+            QTest.keyClick(types, Qt.Key.Key_Down)
+            await until(panel_of(showcase).banner.isVisible, "the refusal", 20)
+            await rest(showcase)
+            assert types.currentData() == sale_of(showcase).picks[0].price_type_id == 1
+
+    qloop.run(scene(), 40)
+
+
+def test_a_lost_answer_to_a_hold_can_be_asked_again_or_given_up(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await pick(showcase)
+            showcase.server.fail(Fault.ANSWER_LOST, "/holds", times=9)
+            page = panel_of(showcase).sale_page
+            page.hold.click()
+            await until(panel_of(showcase).banner.isVisible, "an explanation", 20)
+            await rest(showcase)
+            showcase.server.heal()
+            assert state_of(showcase) is SaleState.HOLDING
+            assert page.release.isVisible()
+            page.hold.click()
+            await until(lambda: state_of(showcase) is SaleState.HELD, "the hold that had been won")
+            assert len(showcase.server.house.holds) == 1
+            await rest(showcase)
+
+    qloop.run(scene(), 40)
 
 
 def test_a_role_that_watches_sees_the_map_and_cannot_sell(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:

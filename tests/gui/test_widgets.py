@@ -1,0 +1,171 @@
+"""The reusable parts: values in, signals out."""
+
+from __future__ import annotations
+
+import pytest
+from babel import Locale
+from PySide6.QtCore import QEvent, QRect, Qt
+from PySide6.QtGui import QImage, QKeyEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+
+from app.i18n.figures import Figures
+from app.models.quick_tender import quick_tenders
+from widgets.async_button import AsyncButton
+from widgets.countdown import Countdown, Urgency
+from widgets.elided_label import ElidedLabel
+from widgets.flow_layout import FlowLayout
+from widgets.map_legend import LegendCategory, LegendWords, MapLegend
+from widgets.money_edit import MoneyEdit
+from widgets.status_banner import StatusBanner
+from widgets.status_lamp import StatusLamp
+from widgets.theme import Theme
+
+ENGLISH = Figures(Locale.parse("en"))
+
+
+def test_enter_held_down_asks_once_p1(theme: Theme) -> None:
+    button = AsyncButton("Card", role="primary")
+    asked: list[int] = []
+    button.action_requested.connect(lambda: asked.append(1))
+    button.show()
+    for repeated in (False, True, True, True):
+        event = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "\r", repeated)
+        QApplication.sendEvent(button, event)
+    assert asked == [1]
+    button.set_busy(False)
+    QApplication.sendEvent(
+        button, QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "\r", True)
+    )
+    assert asked == [1]
+    QTest.keyClick(button, Qt.Key.Key_Space)
+    assert asked == [1, 1]
+
+
+def test_a_busy_button_keeps_focus_and_name_and_looks_busy(theme: Theme) -> None:
+    button = AsyncButton("Hold 3 seats")
+    button.resize(240, 40)
+    button.show()
+    button.setFocus()
+    idle = button.grab().toImage()
+    button.click()
+    assert button.busy
+    assert button.isEnabled()
+    assert button.accessibleName() == "Hold 3 seats"
+    assert button.grab().toImage() != idle
+
+
+def test_a_countdown_says_its_urgency_in_words_too_d10(theme: Theme) -> None:
+    countdown = Countdown(theme)
+    countdown.resize(300, countdown.sizeHint().height())
+    countdown.show_time("Held for the buyer", "4:59", 0.99, Urgency.CALM)
+    calm = countdown.grab().toImage()
+    countdown.show_time("The hold ends soon", "0:42", 0.14, Urgency.WARNING)
+    assert countdown.accessibleName() == "The hold ends soon"
+    assert countdown.accessibleDescription() == "0:42"
+    assert countdown.grab().toImage() != calm
+
+
+def test_a_money_field_knows_what_it_says_and_why_not_d6(theme: Theme) -> None:
+    field = MoneyEdit(lambda text: ENGLISH.parse_money(text, "EUR"), lambda amount: ENGLISH.amount(amount, "EUR"))
+    changes: list[tuple[int | None, str]] = []
+    field.amount_changed.connect(lambda: changes.append((field.amount_minor, field.fault)))
+    field.set_amount(6500)
+    QTest.keyClicks(field, "12,50")
+    field.setText("12,,5")
+    assert changes[0] == (6500, "")
+    assert (1250, "") in changes
+    assert (125_000, "") not in changes
+    assert changes[-1] == (None, "amount-unreadable")
+
+
+@pytest.mark.parametrize(
+    ("total", "currency", "offered"),
+    [
+        (1350, "EUR", (1350, 1400, 1500, 2000, 5000, 10000)),
+        (2000, "EUR", (2000, 5000, 10000, 20000, 50000)),
+        (7300, "JPY", (7300, 7500, 8000, 10000, 20000, 50000)),
+        (7500, "KWD", (7500, 8000, 10000, 20000, 50000, 100000)),
+    ],
+)
+def test_quick_amounts_begin_with_the_exact_one_and_rise(total: int, currency: str, offered: tuple[int, ...]) -> None:
+    assert quick_tenders(total, currency) == offered
+
+
+def legend(theme: Theme) -> MapLegend:
+    made = MapLegend(theme, LegendWords("Yours", "Counter", "Buyer", "House", "Sold", "Blocked"))
+    made.show_categories(tuple(LegendCategory(number, "", f"Category {number}", "€10.00") for number in range(3)))
+    return made
+
+
+def test_a_click_on_a_category_puts_the_others_back(theme: Theme) -> None:
+    made = legend(theme)
+    dimmed: list[list[int]] = []
+    made.categories_dimmed.connect(dimmed.append)
+    made.chips[1].click()
+    made.chips[2].click()
+    made.chips[1].click()
+    made.chips[2].click()
+    assert dimmed == [[0, 2], [0], [0, 1], []]
+
+
+def test_a_legend_wraps_and_leaves_its_marks_out_where_room_is_short(theme: Theme) -> None:
+    made = legend(theme)
+    layout = made.layout()
+    assert layout is not None
+    wide, narrow = layout.heightForWidth(1200), layout.heightForWidth(320)
+    assert narrow > 2 * wide
+    made.show()
+    made.show_marks(False)
+    assert layout.heightForWidth(320) < narrow
+
+
+@pytest.mark.parametrize("direction", [Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft])
+def test_a_flow_begins_on_the_side_of_the_language(theme: Theme, direction: Qt.LayoutDirection) -> None:
+    parent = QWidget()
+    parent.setLayoutDirection(direction)
+    flow = FlowLayout(parent, 4)
+    buttons = [QPushButton(text) for text in ("one", "two", "three")]
+    for button in buttons:
+        flow.addWidget(button)
+    parent.resize(600, 100)
+    parent.show()
+    flow.setGeometry(QRect(0, 0, 600, 100))
+    lefts = [button.x() for button in buttons]
+    assert lefts == sorted(lefts, reverse=direction is Qt.LayoutDirection.RightToLeft)
+
+
+def test_a_lamp_shows_its_state_by_shape_as_well_as_colour_d10(theme: Theme) -> None:
+    lamp = StatusLamp(theme)
+    pictures: list[QImage] = []
+    for state in ("good", "waiting", "trouble", "bad", "off"):
+        lamp.tell(state, "Terminal", "detail")
+        lamp.resize(lamp.sizeHint())
+        grey = lamp.grab().toImage().convertToFormat(lamp.grab().toImage().Format.Format_Grayscale8)
+        mark = grey.copy(0, 0, 12, grey.height())
+        assert all(mark != other for other in pictures)
+        pictures.append(mark)
+    assert lamp.accessibleName() == "Terminal"
+
+
+def test_a_banner_carries_its_tone_as_a_mark_and_its_words_for_screen_readers(theme: Theme) -> None:
+    banner = StatusBanner(theme)
+    assert banner.isHidden()
+    pressed: list[int] = []
+    banner.action_requested.connect(lambda: pressed.append(1))
+    banner.tell("warn", "The card was declined", "Try another card.", "Close")
+    assert (banner.accessibleName(), banner.accessibleDescription()) == ("The card was declined", "Try another card.")
+    banner.findChild(QPushButton).click()  # type: ignore[union-attr]
+    assert pressed == [1]
+    banner.clear()
+    assert banner.isHidden()
+
+
+def test_a_text_that_does_not_fit_is_cut_and_told_whole(theme: Theme) -> None:
+    label = ElidedLabel("Stalls centre · Row A · a very long name of a category")
+    label.resize(80, 20)
+    label.show()
+    seen = [(label.is_elided, label.toolTip())]
+    label.resize(900, 20)
+    seen.append((label.is_elided, label.toolTip()))
+    assert seen == [(True, label.text()), (False, "")]
