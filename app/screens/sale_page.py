@@ -151,7 +151,7 @@ class SalePage(QWidget):
             label(_("Click seats on the map, or move with the arrow keys and press Enter."), tone="muted", wrap=True)
         )
         content = QWidget()
-        inside = column(theme, gap="", parent=content)
+        inside = column(theme, gap="small", parent=content)
         inside.addWidget(self.decline)
         inside.addWidget(self._empty)
         inside.addLayout(self._lines_box)
