@@ -18,6 +18,7 @@ _SANDBOX = {
 PROVIDER_EXPONENTS: dict[tuple[str, str], int] = {
     ("sandbox", currency): exponent for currency, exponent in _SANDBOX.items()
 }
+PROVIDERS = frozenset(provider for provider, _ in PROVIDER_EXPONENTS)
 
 
 class UnknownExponentError(ValueError):

@@ -23,6 +23,7 @@ from booking.domain.model import (
 from booking.domain.replay import Outcome
 from booking.domain.states import OperationKind
 from booking.domain.text import refuse_unstorable
+from booking.payments.exponents import PROVIDERS
 from booking.services.orders import order_as_it_stands
 from booking.services.refusals import key_use, raise_refusal, refusal
 from booking.store import order_queries, sale_calls
@@ -30,6 +31,7 @@ from booking.store.database import Database
 
 CHARGES = frozenset({OperationKind.CASH, OperationKind.SALE, OperationKind.AUTHORIZE})
 AT_A_TILL = frozenset({OperationKind.CASH, OperationKind.SALE})
+TERMINAL_PROTOCOLS = frozenset({"zvt"})
 NOT_SENT = "not-sent"
 
 
@@ -153,7 +155,16 @@ def _check_intent(caller: Caller, intent: PaymentIntent) -> None:
         raise InvalidRequestError("The amount is out of range.", fields=(FieldFault("/amount_minor", "out of range"),))
     if intent.kind in AT_A_TILL and caller.channel is not Channel.TILL:
         raise ForbiddenError("Cash and card terminals are for tills.")
+    if not _is_known_provider(intent):
+        raise InvalidRequestError("Nobody here takes this payment.", fields=(FieldFault("/provider", "is not known"),))
     if intent.kind is OperationKind.CASH and intent.tendered_minor is None:
         raise InvalidRequestError(
             "Cash needs the money that was given.", fields=(FieldFault("/tendered_minor", "is missing"),)
         )
+
+
+def _is_known_provider(intent: PaymentIntent) -> bool:
+    """An operation that nobody can drive would keep its seats PAYING until the buyer's time is over."""
+    if intent.kind is OperationKind.AUTHORIZE:
+        return intent.provider in PROVIDERS
+    return intent.kind is OperationKind.CASH or intent.provider in TERMINAL_PROTOCOLS

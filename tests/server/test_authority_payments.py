@@ -243,6 +243,8 @@ async def test_payments_that_do_not_fit_are_refused_and_change_nothing(sound_dat
         (desk, order, PaymentIntent(SALE, "zvt", -1), errors.InvalidRequestError),
         (desk, order, PaymentIntent(OperationKind.CAPTURE, "zvt", amount), errors.InvalidRequestError),
         (desk, order, PaymentIntent(SALE, "z\x00", amount), errors.InvalidRequestError),
+        (desk, order, PaymentIntent(SALE, "sandbox", amount), errors.InvalidRequestError),
+        (desk, order, PaymentIntent(OperationKind.AUTHORIZE, "nobody", amount), errors.InvalidRequestError),
         (desk, fans, PaymentIntent(CASH, "drawer", amount, amount), errors.OrderNotFoundError),
         (buyer, fans, PaymentIntent(CASH, "drawer", amount, amount), errors.ForbiddenError),
     ):  # fmt: skip
