@@ -28,10 +28,10 @@ from app.bridge.device_thread import DeviceThread, TerminalOnThread
 from app.bridge.loop import run
 from app.bridge.stop_signals import StopSignals
 from app.bridge.ticket_pdf import PdfTicketPrinter, Stock
-from app.core.errors import JournalError
+from app.core.errors import DeviceFileError, JournalError
 from app.core.hold_clock import ServerClock
 from app.core.store import ConsoleStore
-from app.device_identity import device_of
+from app.device_identity import FILE_NAME, device_of
 from app.devices.zvt.driver import ZvtSettings, ZvtTerminal
 from app.i18n import use_language
 from app.journal.async_journal import AsyncJournal
@@ -58,6 +58,7 @@ from backend_client.client import BookingClient
 from backend_client.errors import InsecureAddressError
 from backend_client.feed import Dial, dial_websocket
 from backend_client.steady_time import steady_seconds
+from backend_client.wire import DeviceId
 from resources import read_bytes
 from widgets.theme import apply_theme
 
@@ -144,10 +145,12 @@ async def _live(options: Options, settings: Settings, crash: CrashReporter, driv
     devices.start()
     try:
         journal = AsyncJournal(await devices.call(Journal.open, options.data), devices.call)
-        desk = make_desk(options, settings, server, journal, devices)
-    except (JournalError, InsecureAddressError) as error:
+        identity = device_of(options.data / FILE_NAME, may_make=not await journal.has_history())
+        desk = make_desk(options, settings, server, identity, journal, devices)
+    except (JournalError, DeviceFileError, InsecureAddressError) as error:
         words = advice_for(error.code)
-        _complain(f"{words.title}. {words.detail}")
+        file = f" ({error.path})" if isinstance(error, DeviceFileError) else ""
+        _complain(f"{words.title}{file}. {words.detail}")
         devices.stop()
         return CANNOT_REACH
     except ValueError as error:
@@ -161,14 +164,15 @@ async def _live(options: Options, settings: Settings, crash: CrashReporter, driv
         devices.stop()
 
 
-def make_desk(options: Options, settings: Settings, server: str, journal: AsyncJournal, devices: DeviceThread) -> Desk:
+def make_desk(
+    options: Options, settings: Settings, server: str, identity: DeviceId, journal: AsyncJournal, devices: DeviceThread
+) -> Desk:
     """Client, journal, devices and store of this counter.
 
     Raises:
         InsecureAddressError: plain HTTP to another machine.
         ValueError: the terminal's address is no host:port.
     """
-    identity = device_of(options.data / "device.json")
     address = options.terminal or settings.get(TERMINAL_ADDRESS)
     terminal = None
     if address:

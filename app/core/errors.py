@@ -13,6 +13,9 @@
     │   ├── TerminalUnsettledError     an earlier card payment must be settled first        terminal-unsettled
     │   ├── NoPrinterError             no ticket printer is set up                          no-printer
     │   ├── TicketsNotReadyError       the tickets are not issued yet                       tickets-not-ready
+    │   ├── DeviceFileError            this counter's device id; `path` names the file
+    │   │   ├── DeviceFileDamagedError     there, and cannot be read or written             device-file-damaged
+    │   │   └── DeviceFileGoneError        gone, though sales were made under its id        device-file-gone
     │   └── JournalError               the local journal
     │       ├── JournalInUseError          another console works on this folder             journal-in-use
     │       ├── JournalDamagedError        unreadable, or gone; never recreated in silence  journal-damaged
@@ -26,6 +29,7 @@ Trouble with the booking system has a tree of its own (`backend_client.errors`),
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar
 
 
@@ -97,6 +101,24 @@ class NoPrinterError(BySurroundingsError):
 
 class TicketsNotReadyError(BySurroundingsError):
     code = "tickets-not-ready"
+
+
+class DeviceFileError(BySurroundingsError):
+    """`path` names the file."""
+
+    code = "device-file-error"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{self.code}: {path}")
+        self.path = path
+
+
+class DeviceFileDamagedError(DeviceFileError):
+    code = "device-file-damaged"
+
+
+class DeviceFileGoneError(DeviceFileError):
+    code = "device-file-gone"
 
 
 class JournalError(BySurroundingsError):

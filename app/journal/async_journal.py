@@ -35,6 +35,11 @@ class AsyncJournal:
         sales: tuple[Sale, ...] = await self._call(self._journal.open_sales)
         return sales
 
+    async def has_history(self) -> bool:
+        """See `Journal.has_history`."""
+        found: bool = await self._call(self._journal.has_history)
+        return found
+
     async def begin_terminal_attempt(self, record: TerminalRecord) -> None:
         """See `Journal.begin_terminal_attempt`."""
         await self._call(self._journal.begin_terminal_attempt, record)

@@ -119,6 +119,11 @@ class Journal:
         with closing(self._connection.execute("SELECT body FROM sales WHERE NOT ended ORDER BY sale_id")) as rows:
             return tuple(_decode(body, Sale) for (body,) in rows)
 
+    def has_history(self) -> bool:
+        """Whether anything was ever sold or charged from here, as far as it is kept."""
+        query = "SELECT EXISTS (SELECT 1 FROM sales) OR EXISTS (SELECT 1 FROM terminal_attempts)"
+        return bool(self._connection.execute(query).fetchone()[0])
+
     # ------------------------------------------------------------ the card terminal
 
     def begin_terminal_attempt(self, record: TerminalRecord) -> None:

@@ -171,6 +171,14 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
         marked("The tickets are still being made"),
         marked("The sale is safe. Try to print again in a few seconds."),
     ),
+    "device-file-damaged": (
+        marked("The device file of this counter cannot be read"),
+        marked("Sell nothing here until your supervisor has put it back from a copy."),
+    ),
+    "device-file-gone": (
+        marked("The device file of this counter is gone"),
+        marked("Sell nothing here until your supervisor has put it back from a copy."),
+    ),
     "journal-in-use": (
         marked("Another console works with this data folder"),
         marked("Close the other console first."),

@@ -10,10 +10,19 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
 import pytest
+from uuid_utils.compat import uuid7
+
+from app.core.errors import DeviceFileDamagedError
+from app.core.sale import SaleId
+from app.device_identity import device_of
+from app.journal.journal import Journal
+from app.journal.terminal_record import TerminalRecord
+from backend_client.wire import OperationId
 
 ROOT = Path(__file__).parents[2]
 NOWHERE = "http://127.0.0.1:9"
@@ -102,6 +111,39 @@ def test_a_damaged_journal_is_said_and_never_replaced(tmp_path: Path) -> None:
     assert found.returncode == 3
     assert "journal" in found.stderr
     assert (tmp_path / "journal.sqlite3").read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"device_id": "none"}', b'{"device_id": 7}', b"\xff\xfe"])
+def test_a_damaged_device_file_is_said_by_name_and_never_replaced(tmp_path: Path, content: bytes) -> None:
+    """Under another device id the card operations of the old one could never be reported."""
+    file = tmp_path / "device.json"
+    file.write_bytes(content)
+    with pytest.raises(DeviceFileDamagedError) as caught:
+        device_of(file, may_make=True)
+    assert (caught.value.code, caught.value.path) == ("device-file-damaged", file)
+    assert file.read_bytes() == content
+
+
+def test_the_console_does_not_start_on_a_damaged_device_file(tmp_path: Path) -> None:
+    (tmp_path / "device.json").write_text("{")
+    found = run("--data", str(tmp_path), "--server", NOWHERE)
+    assert found.returncode == 3
+    assert "device file of this counter cannot be read" in found.stderr
+    assert str(tmp_path / "device.json") in found.stderr
+    assert (tmp_path / "device.json").read_text() == "{"
+
+
+def test_a_device_file_that_is_gone_beside_a_used_journal_is_not_made_anew(tmp_path: Path) -> None:
+    journal = Journal.open(tmp_path)
+    assert not journal.has_history()
+    operation_id = OperationId(uuid7())
+    journal.begin_terminal_attempt(TerminalRecord(operation_id, SaleId(uuid7()), 4500, "EUR", datetime.now(UTC), None))
+    assert journal.has_history()
+    journal.close()
+    found = run("--data", str(tmp_path), "--server", NOWHERE)
+    assert found.returncode == 3
+    assert "device file of this counter is gone" in found.stderr
+    assert not (tmp_path / "device.json").exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
