@@ -90,6 +90,8 @@ class Desk:
     """Sales about which the API or the terminal is being asked now."""
     terminal_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Whoever speaks to the card terminal holds it."""
+    sign_in_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Whoever opens a session holds it: a kept token is used up once sent, so nothing may cut in or be cut off."""
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when there is a new UNKNOWN sale, so that `keep_resolving` need not wait out its pause."""
     background: set[asyncio.Task[None]] = field(default_factory=set)

@@ -6,7 +6,7 @@ from app.actions.desk import Desk
 from app.core.session import Session
 from app.core.store import Notice, NoticeCode
 from app.journal.credentials import KeptCredential
-from backend_client.errors import NotSignedInError
+from backend_client.errors import NotSignedInError, ServiceUnavailableError
 from backend_client.wire import StaffSession
 
 
@@ -18,7 +18,8 @@ async def sign_in(desk: Desk, name: str, password: str) -> Session:
         BookingRefusedError: `too-many-attempts`, with `problem.retry_after_s`.
         ServiceUnavailableError: the booking system is away.
     """
-    return await _begin(desk, await desk.client.sign_in(name, password, desk.device_name))
+    async with desk.sign_in_turn:
+        return await _begin(desk, await desk.client.sign_in(name, password, desk.device_name))
 
 
 async def restore_session(desk: Desk) -> Session | None:
@@ -27,6 +28,31 @@ async def restore_session(desk: Desk) -> Session | None:
     Raises:
         ServiceUnavailableError: the booking system is away; what is kept stays kept.
     """
+    async with desk.sign_in_turn:
+        return await _restore(desk)
+
+
+async def keep_restoring(desk: Desk) -> Session | None:
+    """Try the kept session again, with back-off, until the booking system answers (D2).
+
+    The session; None when it is no longer valid, or when somebody has signed in meanwhile.
+
+    Raises:
+        BookingClientError: the booking system answered with something else than yes or no.
+    """
+    pause_s = desk.patience.ask_first_s
+    while True:
+        await desk.sleep(pause_s)
+        async with desk.sign_in_turn:
+            if desk.store.session is not None:
+                return None
+            try:
+                return await _restore(desk)
+            except ServiceUnavailableError as error:
+                pause_s = max(min(pause_s * 2, desk.patience.ask_longest_s), error.retry_after_s or 0.0)
+
+
+async def _restore(desk: Desk) -> Session | None:
     kept = await desk.vault.load()
     if kept is None:
         return None

@@ -15,7 +15,7 @@ from app.actions.desk import Desk
 from app.actions.follow_seats import follow_seats
 from app.actions.resume_sales import resume_open_sales
 from app.actions.show_event import load_events, open_event
-from app.actions.sign_in import restore_session, sign_in, sign_out
+from app.actions.sign_in import keep_restoring, restore_session, sign_in, sign_out
 from app.bridge.deeds import Deeds
 from app.bridge.dialogs import ask
 from app.bridge.store_signals import StoreSignals
@@ -31,7 +31,7 @@ from app.screens.main_window import MainWindow
 from app.screens.sale_bindings import SaleBindings
 from app.screens.words import Advice, advice_for, advice_for_error
 from app.settings import LANGUAGE, LAST_EVENT, SIGN_IN_NAME, THEME, Settings
-from backend_client.errors import BookingClientError, NotSignedInError
+from backend_client.errors import BookingClientError, NotSignedInError, ServiceUnavailableError
 from backend_client.feed import Dial, dial_websocket
 from backend_client.wire import EventId
 from widgets.theme import Theme, apply_theme
@@ -94,10 +94,28 @@ class Bindings(QObject):
         if self._credentials is not None:
             await sign_in(self._desk, self._credentials.name, self._credentials.password)
             self._credentials = None
-        elif await restore_session(self._desk) is None:
-            self._go_to_sign_in()
+        elif not await self._restore_at_once():
             return
         await self._enter()
+
+    async def _restore_at_once(self) -> bool:
+        """The kept session. While the booking system is away the sign-in screen says so, and it is tried again."""
+        try:
+            session = await restore_session(self._desk)
+        except ServiceUnavailableError:
+            self._go_to_sign_in()
+            self._window.screens.sign_in.tell(advice_for("session-waits"))
+            self._deeds.start("restore", self._keep_restoring)
+            return False
+        if session is None:
+            self._go_to_sign_in()
+        return session is not None
+
+    async def _keep_restoring(self) -> None:
+        if await keep_restoring(self._desk) is not None:
+            await self._enter()
+        elif self._desk.store.session is None:
+            self._window.screens.sign_in.tell(advice_for("not-signed-in"))
 
     async def _enter(self) -> None:
         """Signed in: what the journal holds first, then the events."""
@@ -117,6 +135,7 @@ class Bindings(QObject):
     def _on_sign_in_requested(self, name: str, password: str) -> None:
         async def deed() -> None:
             await sign_in(self._desk, name, password)
+            self._deeds.cancel("restore")
             await self._enter()
 
         self._deeds.start("sign-in", deed)
@@ -196,6 +215,8 @@ class Bindings(QObject):
         self.sale.connect_screens()
         self._window.screens.show_all()
         self._look_at_devices()
+        if self._deeds.is_running("restore") and self._desk.store.session is None:
+            self._window.screens.sign_in.tell(advice_for("session-waits"))
         for deed in self._deeds.running:
             self._window.screens.set_busy(deed, busy=True)
 

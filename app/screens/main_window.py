@@ -68,6 +68,7 @@ class Screens(QWidget):
         """Show a screen and put the keyboard where work starts."""
         if self._pages.currentWidget() is screen:
             return
+        self.sign_in.password.clear()  # what was typed before a kept session came back stays with nobody
         self._pages.setCurrentWidget(screen)
         if isinstance(screen, CounterScreen):
             screen.focus_map()

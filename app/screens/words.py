@@ -36,6 +36,10 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
         marked("The booking system does not answer"),
         marked("Nothing was done. Check the network and try again in a moment."),
     ),
+    "session-waits": (
+        marked("The booking system cannot be reached"),
+        marked("It is tried again by itself, and you go on as before once it answers. You can also sign in anew."),
+    ),
     "authority-away": (
         marked("The booking system does not answer"),
         marked("Nothing was done. Check the network and try again in a moment."),

@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
+from app.actions.sign_in import sign_in
 from app.bridge.crash import CrashReporter
 from app.core.sale import SaleState
 from app.devices.fake_terminal import AwaitAbort, Decline
@@ -21,6 +22,7 @@ from app.showcase import PASSWORD, make_showcase, programme
 from backend_client.feed_protocol import FeedState
 from backend_client.testing import Fault
 from tests.gui.conftest import QLoop, counter_of, hold, panel_of, pick, rest, sale_of, state_of, until
+from tests.unit.counter import MemoryVault
 from widgets.theme import Theme
 
 
@@ -51,6 +53,43 @@ def test_a_wrong_password_is_explained_and_leaves_the_field_empty(qloop: QLoop, 
         QTest.keyClick(screen.password, Qt.Key.Key_Return)
         await until(lambda: console.window.screens.current is console.window.screens.events, "the events")
         await rest(showcase)
+        await showcase.close()
+
+    qloop.run(scene())
+
+
+@pytest.mark.parametrize("signs_in_first", [False, True])
+def test_a_kept_session_comes_back_once_the_booking_system_answers(
+    qloop: QLoop, theme: Theme, tmp_path: Path, signs_in_first: bool
+) -> None:
+    async def scene() -> None:
+        showcase = make_showcase(tmp_path, Settings())
+        console, server = showcase.console, showcase.server
+        desk, screens = console.desk, console.window.screens
+        desk.vault = MemoryVault()
+        await sign_in(desk, "carla", PASSWORD)
+        desk.store.put_session(None)
+        server.fail(Fault.UNREACHABLE, "/staff/refresh", times=10_000)
+        console.window.show()
+        console.bindings.start()
+        await until(screens.sign_in.banner.isVisible, "an explanation")
+        assert screens.current is screens.sign_in
+        assert screens.sign_in.banner.title == "The booking system cannot be reached"
+        assert console.deeds.is_running("restore")
+        console.window.language_chosen.emit("pt")
+        screens = console.window.screens
+        assert screens.sign_in.banner.title == "O sistema de reservas está inacessível"
+        screens.sign_in.password.setText("half typed")
+        if signs_in_first:
+            screens.sign_in.sign_in_requested.emit("sofia", PASSWORD)
+        else:
+            server.heal()
+        await until(lambda: screens.current is screens.events, "the events")
+        await rest(showcase)
+        assert desk.store.session is not None
+        assert desk.store.session.name == ("sofia" if signs_in_first else "carla")
+        assert screens.sign_in.password.text() == ""
+        assert not console.deeds.is_running("restore")
         await showcase.close()
 
     qloop.run(scene())

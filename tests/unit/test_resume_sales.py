@@ -16,7 +16,7 @@ from app.actions.pay_cash import pay_cash
 from app.actions.pick_seats import toggle_seat
 from app.actions.resolve_unknown import resolve_unknown
 from app.actions.resume_sales import resume_open_sales
-from app.actions.sign_in import restore_session, sign_in, sign_out
+from app.actions.sign_in import keep_restoring, restore_session, sign_in, sign_out
 from app.core.sale import EndReason, SaleState, UnknownReason
 from app.core.session import CredentialStorage
 from app.core.store import NoticeCode
@@ -184,6 +184,33 @@ async def test_kept_session_stays_kept_while_the_system_is_away(counter: Counter
     with pytest.raises(ServiceUnavailableError):
         await restore_session(again.desk)
     assert again.vault.kept is not None
+
+
+async def test_kept_session_is_tried_again_with_growing_pauses_until_the_system_answers(counter: Counter) -> None:
+    again = counter.restart(counter.desk.journal)
+    again.server.fail(Fault.UNREACHABLE, "/staff/refresh", times=5)
+    pauses: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+
+    again.desk.sleep = pause
+    session = await keep_restoring(again.desk)
+    assert session is not None
+    assert session.name == "carla"
+    assert pauses == [0.001, 0.002, 0.004, 0.008, 0.01, 0.01]
+
+
+async def test_kept_session_is_left_alone_once_somebody_signed_in(counter: Counter) -> None:
+    again = counter.restart(counter.desk.journal)
+
+    async def meanwhile(seconds: float) -> None:
+        await sign_in(again.desk, "carla", "secret")
+
+    again.desk.sleep = meanwhile
+    assert await keep_restoring(again.desk) is None
+    assert again.desk.store.session is not None
+    assert counter.server.refreshes == 0
 
 
 async def test_without_a_keyring_the_session_lasts_until_the_end_and_that_is_said(counter: Counter) -> None:
