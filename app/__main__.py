@@ -46,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _console_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="taquilla console", description="The box-office console.")
     _add_common(parser)
+    parser.add_argument("--server", default="", metavar="URL", help="address of the booking system")
     parser.add_argument("--data", type=Path, default=Path(platformdirs.user_data_dir("taquilla")) / "console",
                         help="folder of this counter: journal, settings, tickets")  # fmt: skip
     parser.add_argument("--terminal", default="", metavar="HOST:PORT", help="card terminal (ZVT over TCP)")
@@ -61,7 +62,6 @@ def _console_parser() -> argparse.ArgumentParser:
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--server", default="", metavar="URL", help="address of the booking system")
     parser.add_argument("--language", default="", choices=("", "en", "ar", "ja", "pt"), help="language of the console")
     parser.add_argument("--theme", default="", choices=("", "system", "light", "dark"), help="colours of the console")
     parser.add_argument("--size", type=_size, default=(0, 0), metavar="WxH", help="size of the window")
@@ -87,7 +87,9 @@ def _credentials_from_stdin() -> tuple[str, str]:
 def _screenshots(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="taquilla screenshots", description="A picture of every screen.")
     parser.add_argument("folder", type=Path, metavar="DIR")
-    parser.add_argument("--fake", action="store_true", help="with a booking system in memory (the default)")
+    parser.add_argument(
+        "--fake", action="store_true", help="said for clarity: troubles are pictured too, so it is always a fake system"
+    )
     _add_common(parser)
     options = parser.parse_args(words)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")

@@ -22,6 +22,12 @@ QPushButton, QToolButton {
   padding: 0 ${large}px; min-height: ${control}px;
 }
 QToolButton { padding: 0 ${small}px; }
+QToolButton[autoRaise="true"] {
+  border-color: transparent; background: transparent; padding: 0; min-width: ${control}px;
+}
+QToolButton[autoRaise="true"]:hover { background: $surface_sunken; }
+QToolButton[autoRaise="true"]:pressed { background: $accent_soft; }
+QToolButton[autoRaise="true"]:focus { border: ${focus_ring}px solid $focus; }
 QPushButton:hover, QToolButton:hover { background: $surface_sunken; }
 QPushButton:pressed, QToolButton:pressed, QToolButton:checked, QPushButton:checked { background: $accent_soft; }
 QPushButton:focus, QToolButton:focus { border: ${focus_ring}px solid $focus; }

@@ -9,13 +9,14 @@ from PySide6.QtWidgets import QWidget
 from app.core.store import Change, ConsoleStore, NoticeCode
 from app.i18n import _, figures, ngettext
 from app.models.map_plan import map_plan
-from app.screens.map_words import legend_categories, legend_words, map_texts
+from app.screens.map_words import legend_categories, legend_words, map_texts, zoom_words
 from app.screens.sale_panel import SalePanel
 from backend_client.feed_protocol import FeedState
 from backend_client.wire import EventStatus
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row
 from widgets.map_legend import MapLegend
+from widgets.map_zoom import MapZoom
 from widgets.seat_map import SeatMapWidget
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
@@ -42,6 +43,7 @@ class CounterScreen(QWidget):
         self._stale = False
         self._seen = store.notices
         self.map = SeatMapWidget(theme, texts=map_texts(store))
+        self.zoom = MapZoom(theme, self.map, zoom_words())
         self.legend = MapLegend(theme, legend_words())
         self.panel = SalePanel(theme, store, hold_warning_s)
         self.stale = StatusBanner(theme)
@@ -81,6 +83,11 @@ class CounterScreen(QWidget):
     def show_time(self) -> None:
         """Once a second and more: what the clocks say."""
         self.panel.show_time()
+
+    def take_view_of(self, other: CounterScreen) -> None:
+        """Go on where the screen before stood: the same part of the map, the same seat (the event is the store's)."""
+        self._show_event()
+        self.map.take_view_of(other.map)
 
     def focus_map(self) -> None:
         """Put the keyboard on the map."""

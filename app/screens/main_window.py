@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup, QCloseEvent, QKeySequence
-from PySide6.QtWidgets import QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.store import Change, ConsoleStore
 from app.i18n import LANGUAGES, _, current_language
@@ -75,6 +75,13 @@ class Screens(QWidget):
         elif isinstance(screen, SignInScreen | EventsScreen):
             screen.focus_first()
 
+    def take_over(self, old: Screens) -> None:
+        """Go on where the screens before stood: the part of the map that is seen, what was typed and not yet sent."""
+        self.counter.take_view_of(old.counter)
+        self.events.search.setText(old.events.search.text())
+        self.sign_in.name.setText(old.sign_in.name.text())
+        self.sign_in.password.setText(old.sign_in.password.text())
+
     def show_change(self, change: Change) -> None:
         """Show what changed in the store."""
         if Change.SESSION in change:
@@ -124,6 +131,7 @@ class MainWindow(QMainWindow):
         self._may_close = False
         self._theme = theme
         self._theme_choice = theme_choice
+        self._focus_place: tuple[type[QWidget], int] | None = None
         self.setWindowTitle("Taquilla")
         self.resize(1280, 800)
         self.setMinimumSize(820, 500)
@@ -144,7 +152,9 @@ class MainWindow(QMainWindow):
         shown = type(self.screens.current)
         old = self.screens
         self._theme, self._theme_choice = theme, theme_choice
+        self._focus_place = _place_of_focus(old)
         self.screens = Screens(theme, self._store, self._around)
+        self.screens.take_over(old)
         self.setCentralWidget(self.screens)
         old.hide()
         old.deleteLater()
@@ -154,6 +164,17 @@ class MainWindow(QMainWindow):
                 self.screens.go_to(screen)
         self.screens.show_all()
         self.screens_rebuilt.emit()
+        QTimer.singleShot(0, self._put_focus)  # what was built just now is shown in the next turn
+
+    def _put_focus(self) -> None:
+        """Put the keyboard on the control that had it before the screens were built anew, if it is shown again."""
+        if self._focus_place is None:
+            return
+        kind, number = self._focus_place
+        self._focus_place = None
+        controls = self.screens.findChildren(kind)
+        if number < len(controls) and controls[number].isVisible():
+            controls[number].setFocus(Qt.FocusReason.OtherFocusReason)
 
     def allow_close(self) -> None:
         """The next wish to close is final."""
@@ -208,6 +229,15 @@ class MainWindow(QMainWindow):
             return
         event.ignore()
         self.close_requested.emit()
+
+
+def _place_of_focus(screens: QWidget) -> tuple[type[QWidget], int] | None:
+    """Which of its kind has the keyboard, in the order of building; None when nothing of `screens` has it."""
+    focused = QApplication.focusWidget()
+    if focused is None or not screens.isAncestorOf(focused):
+        return None
+    kind = type(focused)
+    return kind, screens.findChildren(kind).index(focused)
 
 
 def _action(parent: QMainWindow, words: str, wish: object, sequence: str = "") -> QAction:

@@ -17,6 +17,7 @@ from backend_client.seat_frames import (
 )
 from backend_client.wire import EventDetail, Plan
 from widgets.map_legend import LegendCategory, LegendWords
+from widgets.map_zoom import ZoomWords
 from widgets.seat_map import SeatMapTexts
 
 
@@ -25,6 +26,14 @@ def legend_words() -> LegendWords:
     return LegendWords(
         mine=_("Yours"), till=_("Held at a counter"), fan=_("Held by a buyer"), house=_("House seats"),
         sold=_("Sold"), blocked=_("Blocked"),
+    )  # fmt: skip
+
+
+def zoom_words() -> ZoomWords:
+    """What the buttons over the map are called, and the keys that do the same on the map."""
+    return ZoomWords(
+        zoom_in=_("Zoom in"), zoom_out=_("Zoom out"), fit=_("Show the whole plan"),
+        key_in="+", key_out="\N{MINUS SIGN}", key_fit="0",
     )  # fmt: skip
 
 
@@ -54,10 +63,6 @@ def map_texts(store: ConsoleStore) -> SeatMapTexts:
         name=_("Seat map"),
         hint=_("Arrow keys move from seat to seat, Enter picks, plus and minus zoom, 0 shows the whole plan."),
         stale="",
-        zoom_in=_("Zoom in"),
-        zoom_out=_("Zoom out"),
-        fit=_("Show the whole plan"),
-        overview=_("Overview of the plan"),
         write_count=figures().number,
         tooltip=words.tooltip,
         spoken=words.spoken,

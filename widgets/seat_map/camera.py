@@ -30,6 +30,16 @@ class Bounds:
         return Bounds(self.left - by, self.top - by, self.right + by, self.bottom + by)
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a camera looks at: a point of the plan, px a plan unit, and whether it follows the widget's size."""
+
+    x: float
+    y: float
+    scale: float
+    follows: bool
+
+
 class Camera:
     """Maps plan units to the widget's logical pixels: px = (plan - centre) * scale + size / 2.
 
@@ -62,6 +72,11 @@ class Camera:
             self._settle()
 
     @property
+    def looks_at(self) -> View:
+        """For another camera on the same plan."""
+        return View(self.x, self.y, self.scale, self.follows)
+
+    @property
     def fit_scale(self) -> float:
         """Scale at which the whole plan is in view."""
         margin = min(FIT_MARGIN_PX, self.width * 0.1, self.height * 0.1)
@@ -75,6 +90,14 @@ class Camera:
         self.scale = self.fit_scale
         self.x = (self.bounds.left + self.bounds.right) / 2
         self.y = (self.bounds.top + self.bounds.bottom) / 2
+
+    def take_view(self, view: View) -> None:
+        """Look where another camera on the same plan looked; the widget's size is told by `resize`."""
+        if view.follows:
+            self.fit()
+            return
+        self.follows = False
+        self.x, self.y, self.scale = view.x, view.y, min(view.scale, self.max_scale)
 
     def zoom_about(self, x_px: float, y_px: float, factor: float) -> bool:
         """Zoom so that the point under (x_px, y_px) stays where it is; False when the limit is reached."""

@@ -78,7 +78,7 @@ class Stamps:
 
 
 class Renderer:
-    """One plan's picture. `states` may be shared with another renderer (the minimap)."""
+    """One plan's picture. `states` may be shared with another renderer."""
 
     def __init__(
         self, plan: SeatMapPlan, grid: SeatGrid, states: SeatStates, beds: tuple[Bed, ...], theme: Theme, stats: Stats

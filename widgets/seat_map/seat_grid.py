@@ -6,6 +6,9 @@ cells. Positions in that order are called *slots*; `seat_of_slot` and `slot_of_s
 
 from __future__ import annotations
 
+import math
+from statistics import median
+
 import numpy as np
 import numpy.typing as npt
 
@@ -96,7 +99,7 @@ class SeatGrid:
             apart = squares[squares > (row_pitch * _STACKED_SHARE) ** 2]
             if len(apart):
                 distances.append(float(apart.min()))
-        return float(np.sqrt(np.median(distances))) if distances else row_pitch
+        return math.sqrt(median(distances)) if distances else row_pitch
 
     def _run(self, first_cell: int, past_cell: int) -> slice:
         return slice(int(self.start[first_cell]), int(self.start[past_cell]))

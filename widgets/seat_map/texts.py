@@ -21,10 +21,6 @@ class SeatMapTexts:
     name: str = "Seat map"
     hint: str = "Arrow keys move from seat to seat, space picks, plus and minus zoom, 0 shows the whole plan."
     stale: str = ""
-    zoom_in: str = "Zoom in"
-    zoom_out: str = "Zoom out"
-    fit: str = "Show the whole plan"
-    overview: str = "Overview of the plan"
     write_count: Callable[[int], str] = _plain
     tooltip: Callable[[int], str] = _nothing
     spoken: Callable[[int], str] = _nothing

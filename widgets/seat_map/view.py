@@ -153,6 +153,14 @@ class SeatMapView(QWidget):
         """No pulses and no blinking."""
         self._overlays.reduced_motion = reduced
 
+    def take_view_of(self, other: SeatMapView) -> None:
+        """Look where a map of the same plan looked, with the keyboard on the same seat; another plan is left alone."""
+        if other.plan.seat_count != self.plan.seat_count:
+            return
+        self._camera.take_view(other.camera.looks_at)
+        self._overlays.focus = other.focused_seat
+        self._change_view()
+
     def fit(self) -> None:
         """The whole plan in view."""
         self._camera.fit()

@@ -56,6 +56,10 @@ class SeatMapWidget(SeatMapView):
         self._band_mode = on
         self.setCursor(Qt.CursorShape.CrossCursor if on else Qt.CursorShape.ArrowCursor)
 
+    def zoom_by_steps(self, steps: int) -> None:
+        """As keys and buttons do: in (above 0) or out, about the focused seat while that is in view."""
+        self.zoom(ZOOM_STEP**steps, self._zoom_centre())
+
     def _hover(self, seat_no: int) -> None:
         before = self._overlays.hover
         if seat_no == before:
@@ -120,9 +124,9 @@ class SeatMapWidget(SeatMapView):
         elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             self._activate()
         elif key in {Qt.Key.Key_Plus, Qt.Key.Key_Equal}:
-            self.zoom(ZOOM_STEP, self._zoom_centre())
+            self.zoom_by_steps(1)
         elif key == Qt.Key.Key_Minus:
-            self.zoom(1 / ZOOM_STEP, self._zoom_centre())
+            self.zoom_by_steps(-1)
         elif key in {Qt.Key.Key_0, Qt.Key.Key_Home}:
             self.fit()
         elif key == Qt.Key.Key_Escape and self._hand.gesture is Gesture.BANDING:
