@@ -9,12 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 
-from PySide6.QtCore import QPoint
-from PySide6.QtGui import QColor, QPainter, QPixmap
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.bridge.crash import CrashReporter
 from app.bridge.loop import run
+from app.bridge.pictures import all_drawn, picture_of
 from app.core.sale import Sale, SaleState
 from app.core.store import ConsoleStore
 from app.devices.fake_terminal import AwaitAbort, Decline, LoseLine
@@ -290,11 +289,7 @@ class Photographer:
     def take(self, name: str, dialog: QWidget | None = None) -> None:
         """Grab the window, or a dialog over it."""
         path = self.folder / f"{len(self.taken) + 1:02}-{name}.png"
-        window = self._open.console.window
-        picture = window.grab()
-        if dialog is not None:
-            shade_under(picture, dialog, window)
-        if not picture.save(str(path)):
+        if not picture_of(self._open.console.window, dialog).save(str(path)):
             raise ScreenshotError(f"cannot write {path}")
         self.taken.append(path)
 
@@ -330,8 +325,7 @@ class Photographer:
 
     async def _turn(self) -> None:
         """Let everything that is due be drawn."""
-        for _turn in range(10):
-            await asyncio.sleep(0.005)
+        await all_drawn()
 
     async def _until(self, condition: Callable[[], object], what: str) -> None:
         end = monotonic() + _WAIT_S
@@ -339,17 +333,3 @@ class Photographer:
             if monotonic() > end:
                 raise ScreenshotError(f"waited {_WAIT_S:.0f} s for {what}")
             await asyncio.sleep(0.005)
-
-
-def shade_under(picture: QPixmap, dialog: QWidget, window: QWidget) -> None:
-    """Paint `dialog` over the window's picture, as the desktop would show it."""
-    face = dialog.grab()
-    painter = QPainter(picture)
-    dim = QColor(window.palette().shadow().color())
-    dim.setAlpha(110)
-    painter.fillRect(window.rect(), dim)
-    place = QPoint((window.width() - dialog.width()) // 2, (window.height() - dialog.height()) // 2)
-    painter.drawPixmap(place, face)
-    painter.setPen(window.palette().mid().color())
-    painter.drawRect(place.x() - 1, place.y() - 1, dialog.width() + 1, dialog.height() + 1)
-    painter.end()

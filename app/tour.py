@@ -20,7 +20,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.bridge.pictures import all_drawn, picture_of
 from app.core.sale import Sale, SaleState
+from app.i18n import figures
 from app.main import DONE, FOUND_WRONG, Console
 from app.screens.bindings import Credentials
 from app.screens.counter import CounterScreen
@@ -31,7 +33,6 @@ from backend_client.wire import MAX_SEATS_PER_HOLD, TicketStatus
 KINDS: Final = ("card", "cash", "decline", "unknown", "resume")
 SHORT_PLAN: Final = "card:3,cash:2"
 WAIT_S: Final = 30.0
-_TURNS: Final = 6
 _LEFT: Final = Qt.MouseButton.LeftButton
 _ENDS: Final = {SaleState.HELD, SaleState.PAID, SaleState.DONE, SaleState.EXPIRED, SaleState.UNKNOWN}
 
@@ -222,6 +223,7 @@ class Tour:
         await self._until(lambda: self._state() in {SaleState.DECLINED, *_ENDS} - {SaleState.HELD}, "an answer")
         if self._state() is not SaleState.DECLINED:
             raise TourError(f"the card should have been declined, the sale is {self._state()}")
+        await self._until(lambda: self.counter.panel.sale_page.decline.isVisible() and self._is_listed(), "the reason")
         await self._take_picture("declined")
         self._note(line, "declined")
         if self.sale is None or self.sale.picks != before:
@@ -236,6 +238,7 @@ class Tour:
         await self._until(lambda: self._state() in _ENDS - {SaleState.HELD}, "an answer")
         if self._state() is not SaleState.UNKNOWN:
             raise TourError(f"the payment should be unclear, the sale is {self._state()}")
+        await self._until(self.counter.panel.unknown_page.isVisible, "the unclear payment to be shown")
         await self._take_picture("unknown")
         self._note(line, "unknown")
         await self._until(lambda: not {"card", "resolve"} & self.console.deeds.running, "the payment to be set down")
@@ -268,6 +271,7 @@ class Tour:
         self.report.sales.append(line)
         for seat_no in self._free_seats(step.seats):
             await self._pick(seat_no)
+        await self._until(self._is_listed, "the panel to list the seats with their total")
         await self._take_picture(f"{step.kind}-picked")
         self._note(line, "picked")
         hold = self.counter.panel.sale_page.hold
@@ -277,9 +281,20 @@ class Tour:
                           and "hold" not in self.console.deeds.running, "the hold to be answered")  # fmt: skip
         if self._state() is not SaleState.HELD:
             raise TourError(f"the seats were not held, the sale is {self._state()}")
+        await self._until(lambda: self.counter.panel.sale_page.card.isVisible() and self._is_listed(), "the held seats")
         await self._take_picture(f"{step.kind}-held")
         self._note(line, "held")
         return line
+
+    def _is_listed(self) -> bool:
+        """Whether the panel shows every seat of the sale and what they cost together."""
+        page, sale = self.counter.panel.sale_page, self.sale
+        return (
+            sale is not None
+            and tuple(line.seat_no for line in page.lines) == tuple(pick.seat_no for pick in sale.picks)
+            and all(line.isVisible() for line in page.lines)
+            and page.total.text() == figures().money(sale.total_minor, sale.currency)
+        )
 
     async def _pick(self, seat_no: int) -> None:
         """Click a seat where the map shows it."""
@@ -325,6 +340,8 @@ class Tour:
             raise TourError(f"the sale should be paid, it is {self._state()}")
         self._note(line, "paid")
         await self._until(lambda: self._state() is SaleState.DONE, "the tickets to be printed")
+        outcome = self.counter.panel.outcome_page
+        await self._until(lambda: outcome.isVisible() and outcome.next.isVisible(), "the outcome to be shown")
         await self._take_picture(f"{line.kind}-done")
         if self.sale is not None:
             await self._describe(line, self.sale)
@@ -357,13 +374,11 @@ class Tour:
                 raise TourError(f"waited {WAIT_S:.0f} s for {what}")
             await asyncio.sleep(0.01)
 
-    async def _take_picture(self, name: str, widget: QWidget | None = None) -> None:
-        """A picture of the window, once what is due has been drawn."""
-        for _turn in range(_TURNS):
-            await asyncio.sleep(0)
+    async def _take_picture(self, name: str, dialog: QWidget | None = None) -> None:
+        """A picture of the window with the dialog over it, once what is due has been drawn."""
+        await all_drawn()
         path = self.pictures / f"{len(self.report.pictures) + 1:02}-{name}.png"
-        target = self.console.window if widget is None else widget
-        if not target.grab().save(str(path)):
+        if not picture_of(self.console.window, dialog).save(str(path)):
             raise TourError(f"cannot write {path}")
         self.report.pictures.append(path.name)
         self._write()

@@ -57,7 +57,7 @@ class SaleLine(QWidget):
         self._price.setAlignment(trailing())
         self.drop = QToolButton()
         self.drop.setText("✕")
-        self.drop.setStyleSheet("QToolButton { border: 0; padding: 0; min-height: 0; background: transparent; }")
+        self.drop.setProperty("role", "inline")
         self.drop.setFixedSize(QSize(_DROP_PX, _DROP_PX))
         self.drop.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.drop.clicked.connect(self._on_drop_clicked)

@@ -3,6 +3,7 @@
 Widgets ask for a look through dynamic properties, set before they are shown:
 
 - QPushButton `role`: `primary`, `danger`, `quiet`
+- QToolButton `role`: `inline`, as small as its sign
 - QLabel `tone`: `muted`, `success`, `warn`, `danger`, `accent`; `type`: `caption`, `lead`, `title`, `display`, `figure`
 - QFrame `surface`: `card`, `sunken`, `bar`; `tone` (a banner): `info`, `success`, `warn`, `danger`
 
@@ -27,6 +28,9 @@ QToolButton[autoRaise="true"] {
 }
 QToolButton[autoRaise="true"]:hover { background: $surface_sunken; }
 QToolButton[autoRaise="true"]:pressed { background: $accent_soft; }
+QToolButton[role="inline"] { border-color: transparent; background: transparent; padding: 0; min-height: 0; }
+QToolButton[role="inline"]:hover { background: $surface_sunken; }
+QToolButton[role="inline"]:focus { border: ${focus_ring}px solid $focus; }
 QToolButton[autoRaise="true"]:focus { border: ${focus_ring}px solid $focus; }
 QPushButton:hover, QToolButton:hover { background: $surface_sunken; }
 QPushButton:pressed, QToolButton:pressed, QToolButton:checked, QPushButton:checked { background: $accent_soft; }

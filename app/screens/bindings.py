@@ -164,12 +164,21 @@ class Bindings(QObject):
         self._window.screens.events.set_loaded()
 
     def _on_event_chosen(self, event_id: int) -> None:
-        self._wanted_event = EventId(event_id)
-        self._deeds.start("open-event", self._open_wanted)
+        if not self._deeds.is_running("open-event"):
+            self._wanted_event = EventId(event_id)
+            self._deeds.start("open-event", self._open_wanted)
 
     async def _open_wanted(self) -> None:
-        if self._wanted_event is not None:
+        if self._wanted_event is None:
+            return
+        self._show_opening()
+        try:
             await self._open(self._wanted_event)
+        finally:
+            self._window.screens.events.show_opening(None)
+
+    def _show_opening(self) -> None:
+        self._window.screens.events.show_opening(self._wanted_event)
 
     async def _open(self, event_id: EventId) -> None:
         self._deeds.cancel("follow-seats")
@@ -217,6 +226,8 @@ class Bindings(QObject):
         self._look_at_devices()
         if self._deeds.is_running("restore") and self._desk.store.session is None:
             self._window.screens.sign_in.tell(advice_for("session-waits"))
+        if self._deeds.is_running("open-event"):
+            self._show_opening()
         for deed in self._deeds.running:
             self._window.screens.set_busy(deed, busy=True)
 

@@ -40,6 +40,7 @@ class EventsScreen(QWidget):
         self.model = EventListModel(self)
         self.search = _SearchEdit()
         self.list = QListView()
+        self._delegate = EventDelegate(theme, self.list)
         self.refresh = AsyncButton(_("Load again"))
         self.banner = StatusBanner(theme)
         self._empty = label(kind="lead", tone="muted", wrap=True)
@@ -62,6 +63,16 @@ class EventsScreen(QWidget):
         """The events were asked for and the answer came, even when there are none."""
         self._loaded = True
         self._show_page()
+
+    def show_opening(self, event_id: int | None) -> None:
+        """Say at its line that this event is being opened; None: none is any more."""
+        self._delegate.opening = event_id
+        self.list.viewport().update()
+
+    @property
+    def opening(self) -> int | None:
+        """The event that is being opened."""
+        return self._delegate.opening
 
     def tell(self, words: Advice) -> None:
         """Say what is wrong."""
@@ -92,7 +103,7 @@ class EventsScreen(QWidget):
         self.search.setClearButtonEnabled(True)
         self.search.setAlignment(leading())
         self.list.setModel(self.model)
-        self.list.setItemDelegate(EventDelegate(theme, self.list))
+        self.list.setItemDelegate(self._delegate)
         self.list.setAccessibleName(_("Events"))
         self.list.setUniformItemSizes(True)
         self.list.setSpacing(theme.space("hair"))
@@ -163,6 +174,7 @@ class EventDelegate(QStyledItemDelegate):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
+        self.opening: int | None = None
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         del option, index
@@ -217,6 +229,8 @@ class EventDelegate(QStyledItemDelegate):
         """A pill at the end of the line; returns the room that it takes."""
         theme = self._theme
         tone, text = str(index.data(EventRole.TONE)), str(index.data(EventRole.STATUS))
+        if self.opening is not None and index.data(EventRole.EVENT_ID) == self.opening:
+            tone, text = "info", _("Opening…")
         painter.setFont(theme.font("caption", bold=True))
         metrics = painter.fontMetrics()
         text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, box.width() // 2)

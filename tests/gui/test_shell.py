@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +133,31 @@ def test_events_are_searched_by_words_and_opened_by_return(qloop: QLoop, theme: 
             await rest(showcase)
 
     qloop.run(scene())
+
+
+def test_the_event_that_is_being_opened_says_so_at_its_line(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path, open_event=False) as showcase:
+            console, screen = showcase.console, showcase.console.window.screens.events
+            line = screen.list.visualRect(screen.model.index(0))
+            before = screen.list.viewport().grab(line).toImage()
+            showcase.server.delay("/plan", 0.3)
+            QTest.mouseClick(
+                screen.list.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, line.center()
+            )
+            await until(lambda: screen.opening == 1, "the line to say so")
+            assert screen.list.viewport().grab(line).toImage() != before
+            await until(lambda: console.window.screens.current is console.window.screens.counter, "the counter")
+            assert screen.opening is None
+            await rest(showcase)
+
+    qloop.run(scene())
+
+
+def test_nothing_large_is_loaded_at_the_first_pick() -> None:
+    code = "import sys, widgets.seat_map; print('numpy.ma' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout.strip() == "True"
 
 
 def test_one_changed_event_changes_one_row_and_resets_nothing(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:

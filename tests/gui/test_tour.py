@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtGui import QPixmap
 
 from app.core.sale import SaleState
 from app.devices.fake_terminal import Decline, LoseLine
 from app.main import DONE, FOUND_WRONG
 from app.screens.bindings import Credentials
+from app.screens.main_window import MainWindow
 from app.settings import Settings
 from app.showcase import PASSWORD, Showcase, make_showcase
 from app.tour import PlanError, Tour, TourStep, read_plan
@@ -74,6 +76,28 @@ def test_a_tour_sells_by_card_and_cash_and_reports_every_ticket(qloop: QLoop, th
     assert pictures == report["pictures"]
     assert {"01-sign-in.png", "02-events.png", "03-counter.png"} <= set(pictures)
     assert len(pictures) >= 10
+
+
+def test_a_picture_shows_what_its_step_says(
+    qloop: QLoop, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every seat is listed when the window is grabbed, and the cash dialog lies over the whole window."""
+    listed: list[int] = []
+    plain = MainWindow.grab
+
+    def grab(window: MainWindow) -> QPixmap:
+        lines = window.screens.counter.panel.sale_page.lines
+        listed.append(sum(line.isVisible() and line.height() > 20 for line in lines))
+        return plain(window)
+
+    monkeypatch.setattr(MainWindow, "grab", grab)
+    _code, report, _showcase = qloop.run(walk(tmp_path, "card:3,cash:2"), 60)
+    seen = {name[3:-4]: count for name, count in zip(report["pictures"], listed, strict=True)}
+    assert {name: seen[name] for name in ("card-picked", "card-held", "cash-picked", "cash-held")} == {
+        "card-picked": 3, "card-held": 3, "cash-picked": 2, "cash-held": 2,
+    }  # fmt: skip
+    sizes = {QPixmap(str(tmp_path / "pictures" / name)).size().toTuple() for name in report["pictures"]}
+    assert sizes == {(1280, 800)}
 
 
 def test_a_declined_card_keeps_the_seats_and_cash_pays_for_them(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:

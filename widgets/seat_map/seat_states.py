@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+import numpy.ma  # `np.unique` loads it at its first call: better at start than at the first pick
 import numpy.typing as npt
 
 from widgets.seat_map.plan import Bytes, Indices, SeatMapPlan, SeatOutOfPlanError
