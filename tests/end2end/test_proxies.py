@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 import pytest
 
@@ -74,10 +75,14 @@ def test_commit_springs_only_after_the_named_statement_and_only_when_the_transac
 @pytest.mark.parametrize("deliver", [True, False])
 async def test_hook_runs_before_the_byte_is_delivered_and_only_once(deliver: bool) -> None:
     heard: list[str] = []
+    served = asyncio.Semaphore(0)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while await reader.readuntil(b"\r\n\r\n"):
-            writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            while await reader.readuntil(b"\r\n\r\n"):
+                writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        writer.close()
+        served.release()
 
     async def hook() -> None:
         heard.append("hook")
@@ -92,6 +97,9 @@ async def test_hook_runs_before_the_byte_is_delivered_and_only_once(deliver: boo
             answer_bytes = await reader.read(100)
             heard.append(answer_bytes.decode()[:15])
             writer.close()
+            await writer.wait_closed()
     server.close()
+    for _ in range(2):  # nothing of this server outlives the test
+        await asyncio.wait_for(served.acquire(), 5)
     assert heard == ["hook", "HTTP/1.1 200 OK" if deliver else "", "HTTP/1.1 200 OK"]
     assert trap.sprung.is_set()
