@@ -24,5 +24,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     skip = pytest.mark.skip(reason="the long form of a slow proof; run it with --long")
     for item in items:
-        if "long" in item.keywords:
+        if item.get_closest_marker("long") is not None:
             item.add_marker(skip)

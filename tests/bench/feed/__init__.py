@@ -1,0 +1,1 @@
+"""How soon a change reaches another console."""
