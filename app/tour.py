@@ -208,11 +208,12 @@ class Tour:
             await self._pay_cash_with_change(line)
         else:
             self._press(page.card)
-            store = self.console.desk.store
+            paying = self.counter.panel.paying_page
             await self._until(
-                lambda: store.terminal_progress or "card" not in self.console.deeds.running, "the payment to begin"
+                lambda: paying.isVisible() or "card" not in self.console.deeds.running, "the payment to begin"
             )
-            await self._take_picture(f"{line.kind}-paying")
+            if paying.isVisible():  # a terminal that answers at once is past it already
+                await self._take_picture(f"{line.kind}-paying", at_once=True)
             self._note(line, "paying")
         await self._until_paid_and_printed(line)
 
@@ -374,9 +375,10 @@ class Tour:
                 raise TourError(f"waited {WAIT_S:.0f} s for {what}")
             await asyncio.sleep(0.01)
 
-    async def _take_picture(self, name: str, dialog: QWidget | None = None) -> None:
-        """A picture of the window with the dialog over it, once what is due has been drawn."""
-        await all_drawn()
+    async def _take_picture(self, name: str, dialog: QWidget | None = None, *, at_once: bool = False) -> None:
+        """A picture of the window with the dialog over it, once what is due has been drawn (or of what soon passes)."""
+        if not at_once:
+            await all_drawn()
         path = self.pictures / f"{len(self.report.pictures) + 1:02}-{name}.png"
         if not picture_of(self.console.window, dialog).save(str(path)):
             raise TourError(f"cannot write {path}")

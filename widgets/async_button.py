@@ -6,9 +6,11 @@ from PySide6.QtCore import QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QPushButton, QStyle, QStyleOptionButton, QStylePainter, QWidget
 
+from widgets.filled_button import FILLED_ROLES, paint_inset_ring
+
 _TURN_MS = 90
 _STEPS = 12
-_EDGE_PX = 12
+_EDGE_PX = 14
 
 
 class AsyncButton(QPushButton):
@@ -101,6 +103,8 @@ class AsyncButton(QPushButton):
             self._paint_turning(painter, ink, side, beside=beside)
         elif self._key_hint:
             self._paint_key_hint(painter, ink, text_px)
+        if self.hasFocus() and self.property("role") in FILLED_ROLES:
+            paint_inset_ring(painter, self, option.palette.color(QPalette.ColorRole.ButtonText))
         painter.end()
 
     def _paint_key_hint(self, painter: QPainter, ink: QColor, text_px: int) -> None:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
-from PySide6.QtWidgets import QApplication, QFrame, QToolButton, QVBoxLayout
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QToolButton
 
 from widgets.seat_map import SeatMapWidget
 from widgets.theme import Theme
 
-_ICON_PX = 16
+_ICON_PX = 14
+_BUTTON_PX = 28
 _FINE = 4
 
 
@@ -44,8 +45,8 @@ class MapZoom(QFrame):
         self.zoom_in = self._button(words.zoom_in, words.key_in, _icon("in", ink))
         self.zoom_out = self._button(words.zoom_out, words.key_out, _icon("out", ink))
         self.fit = self._button(words.fit, words.key_fit, _icon("fit", ink))
-        inside = QVBoxLayout(self)
-        inside.setContentsMargins(*[theme.space("tight")] * 4)
+        inside = QHBoxLayout(self)
+        inside.setContentsMargins(*[theme.space("hair")] * 4)
         inside.setSpacing(theme.space("hair"))
         for button in (self.zoom_in, self.zoom_out, self.fit):
             inside.addWidget(button)
@@ -61,7 +62,8 @@ class MapZoom(QFrame):
         button.setIconSize(QSize(_ICON_PX, _ICON_PX))
         button.setAccessibleName(name)
         button.setToolTip(f"{name} ({key})")
-        button.setAutoRaise(True)
+        button.setProperty("role", "inline")
+        button.setFixedSize(_BUTTON_PX, _BUTTON_PX)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.setCursor(Qt.CursorShape.ArrowCursor)
         return button
@@ -98,12 +100,13 @@ def _icon(kind: str, ink: QColor) -> QIcon:
     pen.setCapStyle(Qt.PenCapStyle.RoundCap)
     pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
     painter.setPen(pen)
+    half = _ICON_PX / 2
     if kind == "fit":
-        _draw_corners(painter, QRectF(2, 2, _ICON_PX - 4, _ICON_PX - 4))
+        _draw_corners(painter, QRectF(1, 1, _ICON_PX - 2, _ICON_PX - 2))
     else:
-        painter.drawLine(QPointF(2, 8), QPointF(14, 8))
+        painter.drawLine(QPointF(1, half), QPointF(_ICON_PX - 1, half))
         if kind == "in":
-            painter.drawLine(QPointF(8, 2), QPointF(8, 14))
+            painter.drawLine(QPointF(half, 1), QPointF(half, _ICON_PX - 1))
     painter.end()
     return QIcon(picture)
 

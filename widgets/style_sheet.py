@@ -2,7 +2,7 @@
 
 Widgets ask for a look through dynamic properties, set before they are shown:
 
-- QPushButton `role`: `primary`, `danger`, `quiet`
+- QPushButton `role`: `primary` and `danger` (see `widgets.filled_button`), `quiet`
 - QToolButton `role`: `inline`, as small as its sign
 - QLabel `tone`: `muted`, `success`, `warn`, `danger`, `accent`; `type`: `caption`, `lead`, `title`, `display`, `figure`
 - QFrame `surface`: `card`, `sunken`, `bar`; `tone` (a banner): `info`, `success`, `warn`, `danger`
@@ -23,15 +23,10 @@ QPushButton, QToolButton {
   padding: 0 ${large}px; min-height: ${control}px;
 }
 QToolButton { padding: 0 ${small}px; }
-QToolButton[autoRaise="true"] {
-  border-color: transparent; background: transparent; padding: 0; min-width: ${control}px;
-}
-QToolButton[autoRaise="true"]:hover { background: $surface_sunken; }
-QToolButton[autoRaise="true"]:pressed { background: $accent_soft; }
 QToolButton[role="inline"] { border-color: transparent; background: transparent; padding: 0; min-height: 0; }
 QToolButton[role="inline"]:hover { background: $surface_sunken; }
 QToolButton[role="inline"]:focus { border: ${focus_ring}px solid $focus; }
-QToolButton[autoRaise="true"]:focus { border: ${focus_ring}px solid $focus; }
+QToolButton[role="inline"]:pressed { background: $accent_soft; }
 QPushButton:hover, QToolButton:hover { background: $surface_sunken; }
 QPushButton:pressed, QToolButton:pressed, QToolButton:checked, QPushButton:checked { background: $accent_soft; }
 QPushButton:focus, QToolButton:focus { border: ${focus_ring}px solid $focus; }
@@ -43,7 +38,8 @@ QPushButton[role="danger"] { background: $danger; color: $on_danger; border-colo
 QPushButton[role="danger"]:hover { background: $danger_hover; }
 QPushButton[role="quiet"] { background: transparent; color: $accent_text; border-color: transparent; }
 QPushButton[role="quiet"]:hover { background: $accent_soft; }
-QPushButton[role="primary"]:focus, QPushButton[role="danger"]:focus { border: ${focus_ring}px solid $text; }
+QPushButton[role="primary"]:focus { border: 1px solid $accent; }
+QPushButton[role="danger"]:focus { border: 1px solid $danger; }
 QPushButton[role="quiet"]:focus { border: ${focus_ring}px solid $focus; }
 QPushButton[role="primary"]:disabled, QPushButton[role="danger"]:disabled, QPushButton[role="quiet"]:disabled {
   background: $surface_sunken; color: $text_disabled; border-color: $border;
@@ -52,7 +48,7 @@ QPushButton[role="primary"]:disabled, QPushButton[role="danger"]:disabled, QPush
 QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QDoubleSpinBox, QComboBox, QDateTimeEdit {
   background: $surface; color: $text; border: 1px solid $border_strong; border-radius: ${r_small}px;
   padding: 0 ${small}px; min-height: ${control}px;
-  selection-background-color: $accent; selection-color: $on_accent;
+  selection-background-color: $accent; selection-color: $on_accent; placeholder-text-color: $text_muted;
 }
 QPlainTextEdit, QTextEdit { padding: ${small}px; }
 QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QWidget
 
 from app.core.prices import change_minor
 from app.i18n import _, figures
 from app.models.quick_tender import quick_tenders
 from app.screens import keys
+from app.screens.key_list import keys_grid
 from app.screens.words import Advice, advice_for
 from widgets.build import column, frame, label, row, set_tone
+from widgets.filled_button import FilledButton
 from widgets.money_edit import MoneyEdit
 from widgets.theme import Theme
 
@@ -27,7 +29,7 @@ class CashDialog(QDialog):
         self.change = label(kind="figure")
         self._change_caption = label(_("Change for the buyer"), kind="lead")
         self.fault = label(tone="danger", wrap=True)
-        self.take = QPushButton(_("Take the cash"))
+        self.take = FilledButton(_("Take the cash"), "primary")
         self.cancel = QPushButton(_("Cancel"))
         self.quick: list[_TenderButton] = []
         self._build()
@@ -56,7 +58,6 @@ class CashDialog(QDialog):
         self.tendered.setAccessibleName(_("Handed over"))
         self.tendered.setFont(theme.font("title", bold=True))
         self.tendered.setMinimumHeight(theme.sizes["touch"] + theme.space("small"))
-        self.take.setProperty("role", "primary")
         self.take.setDefault(True)
         self.take.setMinimumHeight(theme.sizes["touch"])
         self.cancel.setMinimumHeight(theme.sizes["touch"])
@@ -150,14 +151,12 @@ class AskDialog(QDialog):
         self.setAccessibleDescription(words.detail)
         title = label(words.title, kind="title", wrap=True)
         detail = label(words.detail, wrap=True)
-        self.yes = QPushButton(yes)
+        self.yes = FilledButton(yes, "danger") if words.tone == "danger" else QPushButton(yes)
         self.no = QPushButton(no)
         for button in (self.yes, self.no):
             button.setAccessibleName(button.text())
             button.setMinimumHeight(theme.sizes["touch"])
             button.setAutoDefault(False)
-        if words.tone == "danger":
-            self.yes.setProperty("role", "danger")
         self.no.setDefault(True)
         self.yes.clicked.connect(self.accept)
         self.no.clicked.connect(self.reject)
@@ -183,10 +182,10 @@ class KeysDialog(QDialog):
         self.setAccessibleName(_("Keys"))
         page = column(theme, margin="wide", gap="small", parent=self)
         page.addWidget(label(_("Keys"), kind="title"))
-        page.addLayout(_keys_grid(theme, keys.ANYWHERE))
+        page.addLayout(keys_grid(theme, keys.ANYWHERE))
         page.addSpacing(theme.space("small"))
         page.addWidget(label(_("On the seat map"), kind="lead"))
-        page.addLayout(_keys_grid(theme, keys.ON_MAP))
+        page.addLayout(keys_grid(theme, keys.ON_MAP))
         close = QPushButton(_("Close"))
         close.setAccessibleName(close.text())
         close.setDefault(True)
@@ -196,21 +195,3 @@ class KeysDialog(QDialog):
         end.addWidget(close)
         page.addSpacing(theme.space("small"))
         page.addLayout(end)
-
-
-def _keys_grid(theme: Theme, table: tuple[keys.Key, ...]) -> QGridLayout:
-    grid = QGridLayout()
-    grid.setHorizontalSpacing(theme.space("wide"))
-    grid.setVerticalSpacing(theme.space("tight"))
-    grid.setColumnStretch(1, 1)
-    for line, key in enumerate(table):
-        grid.addWidget(_key_cap(theme, key.sequence), line, 0, Qt.AlignmentFlag.AlignLeading)
-        grid.addWidget(label(_(key.words)), line, 1)
-    return grid
-
-
-def _key_cap(theme: Theme, sequence: str) -> QLabel:
-    cap = label(sequence)
-    cap.setFont(theme.font("body", bold=True))
-    cap.setMinimumWidth(72)
-    return cap

@@ -36,4 +36,7 @@ ON_MAP: Final = (
     Key("0", marked("Show the whole plan")),
 )
 
+AT_A_NEW_SALE: Final = (*ON_MAP, HOLD, EVENTS, HELP)
+"""What a clerk needs before the first seat is picked."""
+
 ANYWHERE: Final = (HELP, MAP, PRICES, HOLD, EXACT_CASH, CASH, CARD, PARK, NEXT, STOP, EVENTS, QUIT)

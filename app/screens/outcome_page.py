@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.core.sale import Sale, SaleState
 from app.i18n import _, figures, ngettext
@@ -13,7 +13,7 @@ from app.screens import keys
 from app.screens.words import end_words
 from backend_client.wire import PrintJobStatus
 from widgets.async_button import AsyncButton
-from widgets.build import column, frame, label, scrolling, set_tone
+from widgets.build import column, frame, label, row, scrolling, set_tone
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
@@ -23,6 +23,8 @@ class OutcomePage(QWidget):
 
     print_requested = Signal()
     next_requested = Signal()
+    path_wanted = Signal(str)
+    """The tickets' file, or the folder that it lies in, is to be shown by the desktop."""
     printed_seen = Signal(bool)
     """The clerk looked at the printer: the tickets of an unclear print job came out, or did not."""
 
@@ -36,7 +38,10 @@ class OutcomePage(QWidget):
         self.change = label(kind="figure")
         self._paid = label(tone="muted", wrap=True)
         self.printing = label(kind="lead", wrap=True)
-        self._file = label(kind="caption", tone="muted", wrap=True)
+        self._location = ""
+        self.open_file = QPushButton(_("Open the PDF"))
+        self.open_folder = QPushButton(_("Show the folder"))
+        self._files = QWidget()
         self.print_again = AsyncButton(_("Print the tickets"), role="primary")
         self.came_out = AsyncButton(_("The tickets came out"))
         self.print_anew = AsyncButton(_("Nothing came out: print again"))
@@ -70,7 +75,7 @@ class OutcomePage(QWidget):
         self.title.setText(_("No tickets were sold"))
         set_tone(self.title, "")
         self.banner.tell(words.tone, words.title, words.detail)
-        for part in (self.number, self._number_caption, self._change_card, self._paid, self.printing, self._file):
+        for part in (self.number, self._number_caption, self._change_card, self._paid, self.printing, self._files):
             part.hide()
 
     def _show_paid(self, sale: Sale) -> None:
@@ -90,9 +95,10 @@ class OutcomePage(QWidget):
     def _show_printing(self, sale: Sale) -> None:
         job = sale.print_job
         count = len(sale.picks) if job is None else len(job.ticket_ids)
-        self._file.setVisible(job is not None and bool(job.location))
-        self._file.setText("" if job is None else PurePath(job.location).name)
-        self._file.setToolTip("" if job is None else job.location)
+        self._location = "" if job is None else job.location
+        self._files.setVisible(PurePath(self._location).is_absolute())
+        self.open_file.setToolTip(PurePath(self._location).name)
+        self.open_folder.setToolTip(str(PurePath(self._location).parent))
         self.banner.clear()
         if sale.print_unclear:
             self.printing.setText(_("Tickets may have been printed"))
@@ -119,6 +125,11 @@ class OutcomePage(QWidget):
         inside_change = column(theme, margin="large", gap="hair", parent=self._change_card)
         inside_change.addWidget(self._change_caption)
         inside_change.addWidget(self.change)
+        files = row(theme, parent=self._files)
+        for show in (self.open_file, self.open_folder):
+            show.setAccessibleName(show.text())
+            show.setAutoDefault(False)
+            files.addWidget(show, 1)
         content = QWidget()
         inside = column(theme, gap="medium", parent=content)
         inside.addWidget(self.title)
@@ -129,7 +140,7 @@ class OutcomePage(QWidget):
         inside.addWidget(self._change_card)
         inside.addWidget(self._paid)
         inside.addWidget(self.printing)
-        inside.addWidget(self._file)
+        inside.addWidget(self._files)
         inside.addWidget(self.banner)
         inside.addStretch(1)
         page = column(theme, gap="small", parent=self)
@@ -143,8 +154,16 @@ class OutcomePage(QWidget):
     def _connect(self) -> None:
         self.print_again.action_requested.connect(self.print_requested)
         self.next.action_requested.connect(self.next_requested)
+        self.open_file.clicked.connect(self._on_open_file_clicked)
+        self.open_folder.clicked.connect(self._on_open_folder_clicked)
         self.came_out.action_requested.connect(self._on_came_out_requested)
         self.print_anew.action_requested.connect(self._on_print_anew_requested)
+
+    def _on_open_file_clicked(self) -> None:
+        self.path_wanted.emit(self._location)
+
+    def _on_open_folder_clicked(self) -> None:
+        self.path_wanted.emit(str(PurePath(self._location).parent))
 
     def _on_came_out_requested(self) -> None:
         self.printed_seen.emit(True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication
@@ -15,6 +17,7 @@ from app.actions.pick_seats import clear_picks, pick_seats, set_price_type, togg
 from app.actions.print_tickets import confirm_print, print_tickets
 from app.actions.resolve_unknown import keep_resolving, resolve_unknown
 from app.bridge.deeds import Deeds
+from app.bridge.desktop import open_path
 from app.bridge.dialogs import ask
 from app.core.errors import ConsoleError
 from app.core.sale import PAYABLE, Sale, SaleId, SaleState
@@ -22,7 +25,7 @@ from app.core.store import Notice
 from app.screens import keys
 from app.screens.dialogs import CashDialog
 from app.screens.main_window import MainWindow
-from app.screens.words import advice_for_error
+from app.screens.words import advice_for, advice_for_error
 from widgets.async_button import AsyncButton
 
 
@@ -66,6 +69,7 @@ class SaleBindings(QObject):
         panel.unknown_page.park_requested.connect(self._on_park_requested)
         panel.outcome_page.print_requested.connect(self._on_print_requested)
         panel.outcome_page.printed_seen.connect(self._on_printed_seen)
+        panel.outcome_page.path_wanted.connect(self._on_path_wanted)
         panel.outcome_page.next_requested.connect(self._on_next_requested)
         panel.parked_chosen.connect(self._on_parked_chosen)
         panel.notice_read.connect(self._on_notice_read)
@@ -199,6 +203,10 @@ class SaleBindings(QObject):
                 await self._print_if_paid(sale)
 
         self._deeds.start("printed-seen", deed)
+
+    def _on_path_wanted(self, path: str) -> None:
+        if not open_path(Path(path)):
+            self._window.screens.counter.panel.tell(advice_for("file-not-shown"))
 
     def _on_next_requested(self) -> None:
         self._deeds.start("finish", self._finish)

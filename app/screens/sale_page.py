@@ -9,6 +9,7 @@ from app.core.sale import Sale, SaleState
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.screens import keys
+from app.screens.key_list import keys_grid
 from app.screens.seat_words import line_faces
 from app.screens.words import decline_words
 from widgets.async_button import AsyncButton
@@ -150,6 +151,8 @@ class SalePage(QWidget):
         first.addWidget(
             label(_("Click seats on the map, or move with the arrow keys and press Enter."), tone="muted", wrap=True)
         )
+        first.addSpacing(theme.space("small"))
+        first.addLayout(keys_grid(theme, keys.AT_A_NEW_SALE, tone="muted", wrap=True))
         content = QWidget()
         inside = column(theme, gap="small", parent=content)
         inside.addWidget(self.decline)

@@ -183,6 +183,10 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
         marked("The device file of this counter is gone"),
         marked("Sell nothing here until your supervisor has put it back from a copy."),
     ),
+    "file-not-shown": (
+        marked("This computer cannot show the file"),
+        marked("The tickets are safe: look into the folder of tickets, or print them again at another counter."),
+    ),
     "journal-in-use": (
         marked("Another console works with this data folder"),
         marked("Close the other console first."),

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pypdfium2
+import pytest
 import zxingcpp
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from app.core.sale import SaleState
 from app.devices.fake_terminal import Approve, AwaitAbort, Decline, LoseLine, Unreachable
@@ -356,6 +358,58 @@ def test_a_booking_system_that_is_away_is_explained_and_nothing_is_lost(
             await until(lambda: state_of(showcase) is SaleState.HELD, "a hold")
 
     qloop.run(scene(), 40)
+
+
+def test_the_printed_tickets_are_opened_by_the_desktop_and_no_long_name_is_shown(
+    qloop: QLoop, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Path] = []
+
+    def open_url(url: QUrl) -> bool:
+        opened.append(Path(url.toLocalFile()))
+        return len(opened) < 3
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
+
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await hold(showcase)
+            panel_of(showcase).sale_page.exact_cash.click()
+            await until(lambda: state_of(showcase) is SaleState.DONE, "the tickets")
+            await rest(showcase)
+            panel, outcome = panel_of(showcase), panel_of(showcase).outcome_page
+            job = sale_of(showcase).print_job
+            assert job is not None
+            texts = [label.text() for label in outcome.findChildren(QLabel) if label.isVisible()]
+            assert not any(str(job.print_job_id) in text for text in texts)
+            assert outcome.number.text() in texts
+            outcome.open_file.click()
+            outcome.open_folder.click()
+            assert opened == [Path(job.location), Path(job.location).parent]
+            assert opened[0].is_file()
+            assert not panel.banner.isVisible()
+            outcome.open_file.click()  # the desktop says no
+            assert panel.banner.title == "This computer cannot show the file"
+            Path(job.location).unlink()
+            outcome.open_file.click()
+            assert len(opened) == 3  # a file that is gone is not asked for
+
+    qloop.run(scene())
+
+
+def test_a_new_sale_shows_the_keys_until_the_first_seat_is_picked(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            page = panel_of(showcase).sale_page
+
+            def shown() -> set[str]:
+                return {label.text() for label in page.findChildren(QLabel) if label.isVisible()}
+
+            assert {"F5", "Enter", "+ / −", "Hold the picked seats for the buyer"} <= shown()
+            await pick(showcase)
+            assert not {"F5", "Enter", "+ / −"} & shown()
+
+    qloop.run(scene())
 
 
 def test_an_unclear_print_is_never_repeated_by_itself_k7(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:

@@ -62,6 +62,13 @@ def test_text_keeps_a_contrast_of_four_and_a_half(theme: Theme, text: str, groun
 
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+@pytest.mark.parametrize("ground", ["window", "surface", "surface_raised", "surface_sunken", "accent_soft"])
+def test_secondary_text_keeps_four_and_a_half_and_disabled_text_three(theme: Theme, ground: str) -> None:
+    assert contrast(theme.hex("text_muted"), theme.hex(ground)) >= 4.5
+    assert contrast(theme.hex("text_disabled"), theme.hex(ground)) >= 3.0
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
 @pytest.mark.parametrize(
     ("mark", "ground"),
     [("focus", "surface"), ("focus", "window"), ("border_strong", "surface"), ("border_strong", "window")],
