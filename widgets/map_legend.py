@@ -9,11 +9,15 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QP
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from widgets.flow_layout import FlowLayout
+from widgets.seat_map.seat_bits import ACCESSIBLE_FLAG, COMPANION_FLAG, RESTRICTED_FLAG
+from widgets.seat_map.sprites import outline
 from widgets.theme import Theme
 
 _MARK_PX = 14
 _GAP_PX = 6
 _PAD_PX = 8
+_FLAGS = {"accessible": ACCESSIBLE_FLAG, "companion": COMPANION_FLAG, "restricted": RESTRICTED_FLAG}
+"""Shapes that a seat has by nature; they are drawn by the map's own outline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,9 @@ class LegendWords:
     house: str
     sold: str
     blocked: str
+    accessible: str
+    companion: str
+    restricted: str
 
 
 class MapLegend(QWidget):
@@ -51,7 +58,8 @@ class MapLegend(QWidget):
             _Mark(theme, kind, text)
             for kind, text in (
                 ("mine", words.mine), ("till", words.till), ("fan", words.fan), ("house", words.house),
-                ("sold", words.sold), ("blocked", words.blocked),
+                ("sold", words.sold), ("blocked", words.blocked), ("accessible", words.accessible),
+                ("companion", words.companion), ("restricted", words.restricted),
             )
         ]  # fmt: skip
         self._flow = FlowLayout(self, theme.space("tight"))
@@ -61,11 +69,28 @@ class MapLegend(QWidget):
         self.setSizePolicy(policy)
         for mark in self._marks:
             self._flow.addWidget(mark)
+        self._marks_shown = True
+        self._flags = 0
+        self._show_marks()
+
+    def show_flags(self, flags: int) -> None:
+        """Explain the shapes of these flags (of the plan's seats, or-ed) and of no other."""
+        self._flags = flags
+        self._show_marks()
 
     def show_marks(self, shown: bool) -> None:
         """Whether rings and marks are explained too; a low window has no room for them."""
+        self._marks_shown = shown
+        self._show_marks()
+
+    @property
+    def explained(self) -> tuple[str, ...]:
+        """The rings, marks and shapes that are explained now, in words."""
+        return tuple(mark.accessibleName() for mark in self._marks if not mark.isHidden())
+
+    def _show_marks(self) -> None:
         for mark in self._marks:
-            mark.setVisible(shown)
+            mark.setVisible(self._marks_shown and (mark.flag == 0 or bool(mark.flag & self._flags)))
         self._flow.invalidate()
         self.updateGeometry()
 
@@ -146,6 +171,7 @@ class _Mark(QWidget):
         super().__init__()
         self._theme = theme
         self._kind = kind
+        self.flag = _FLAGS.get(kind, 0)
         self._text = text
         self.setAccessibleName(text)
 
@@ -172,6 +198,12 @@ class _Mark(QWidget):
             painter.drawEllipse(inner)
             painter.setPen(QPen(theme.map_color("mine"), 2))
             painter.drawEllipse(inner)
+        elif self.flag:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.color("text_muted"))
+            painter.translate(box.topLeft())
+            painter.drawPath(outline(box.width(), 0.0, self.flag))
+            painter.resetTransform()
         elif self._kind == "sold":
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.map_color("sold"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
@@ -100,7 +101,9 @@ class CounterScreen(QWidget):
         if self._shown_event != (event.event_id, plan.version):
             self._shown_event = (event.event_id, plan.version)
             self._shown_revision = -1
-            self.map.set_plan(map_plan(plan, event))
+            shown_plan = map_plan(plan, event)
+            self.map.set_plan(shown_plan)
+            self.legend.show_flags(int(np.bitwise_or.reduce(shown_plan.flags)) if shown_plan.seat_count else 0)
         self.legend.show_categories(legend_categories(plan, event))
         shown = figures()
         self._name.setText(event.name)

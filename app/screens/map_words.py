@@ -19,13 +19,15 @@ from backend_client.wire import EventDetail, Plan
 from widgets.map_legend import LegendCategory, LegendWords
 from widgets.map_zoom import ZoomWords
 from widgets.seat_map import SeatMapTexts
+from widgets.seat_map.seat_bits import ACCESSIBLE_FLAG, COMPANION_FLAG, RESTRICTED_FLAG
 
 
 def legend_words() -> LegendWords:
     """What the rings and marks mean."""
     return LegendWords(
         mine=_("Yours"), till=_("Held at a counter"), fan=_("Held by a buyer"), house=_("House seats"),
-        sold=_("Sold"), blocked=_("Blocked"),
+        sold=_("Sold"), blocked=_("Blocked"), accessible=_("Accessible seat"), companion=_("Companion seat"),
+        restricted=_("Restricted view"),
     )  # fmt: skip
 
 
@@ -90,7 +92,8 @@ class SeatWords:
         category_no = store.plan.seats.category_no[seat_no]
         names = {category.category_no: category.name for category in store.event.categories}
         offer = figures().joined((names.get(category_no, ""), _prices(store.event, category_no)))
-        return [seat_name(seat_ref(store.plan, seat_no)), offer, self._state(seat_no)]
+        nature = flag_words(store.plan.seats.flags[seat_no])
+        return [seat_name(seat_ref(store.plan, seat_no)), offer, *nature, self._state(seat_no)]
 
     def _state(self, seat_no: int) -> str:
         seat_map = self._store.seat_map
@@ -105,6 +108,17 @@ class SeatWords:
         if byte & USED_BIT:
             words.append(_("ticket used"))
         return ", ".join(words)
+
+
+def flag_words(flags: int) -> list[str]:
+    """What a seat is by nature, as the legend calls it."""
+    words = legend_words()
+    named = (
+        (ACCESSIBLE_FLAG, words.accessible),
+        (COMPANION_FLAG, words.companion),
+        (RESTRICTED_FLAG, words.restricted),
+    )
+    return [name for flag, name in named if flags & flag]
 
 
 def state_words(byte: int) -> str:

@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pypdfium2
 import pytest
 import zxingcpp
@@ -16,6 +17,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from app.core.sale import SaleState
 from app.devices.fake_terminal import Approve, AwaitAbort, Decline, LoseLine, Unreachable
+from app.screens.map_words import SeatWords
+from app.showcase import TheatreHouse
 from backend_client.testing import Fault
 from backend_client.wire import HoldStatus, OrderStatus
 from tests.gui.conftest import QLoop, counter_of, hold, panel_of, pick, rest, sale_of, state_of, until
@@ -393,6 +396,27 @@ def test_the_printed_tickets_are_opened_by_the_desktop_and_no_long_name_is_shown
             Path(job.location).unlink()
             outcome.open_file.click()
             assert len(opened) == 3  # a file that is gone is not asked for
+
+    qloop.run(scene())
+
+
+def test_shapes_of_seats_are_explained_where_the_plan_has_them(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    """Nobody should take a seat with a restricted view for one that is drawn badly."""
+    house = TheatreHouse()
+    flags = [0] * len(house.plan.seats.flags)
+    flags[3] = 4
+    seats = msgspec.structs.replace(house.plan.seats, flags=tuple(flags))
+    house.plan = msgspec.structs.replace(house.plan, seats=seats)
+
+    async def scene() -> None:
+        async with counter_of(tmp_path, house=house) as showcase:
+            counter, store = showcase.console.window.screens.counter, showcase.console.desk.store
+            assert "Restricted view" in counter.legend.explained
+            assert "Companion seat" not in counter.legend.explained
+            words = SeatWords(store)
+            assert "Restricted view" in words.tooltip(3).splitlines()
+            assert "Restricted view" in words.spoken(3)
+            assert "Restricted view" not in words.tooltip(4)
 
     qloop.run(scene())
 

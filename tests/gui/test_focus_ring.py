@@ -31,7 +31,8 @@ def _inline(theme: Theme) -> QWidget:
 
 
 def _legend(theme: Theme) -> QWidget:
-    legend = MapLegend(theme, LegendWords("mine", "till", "fan", "house", "sold", "blocked"))
+    words = LegendWords(*(f"mark {number}" for number in range(9)))
+    legend = MapLegend(theme, words)
     legend.show_categories((LegendCategory(0, "", "Stalls", "€45.00"),))
     return legend
 

@@ -13,15 +13,12 @@ Page Down go through the sections.
 
 from __future__ import annotations
 
-from widgets.seat_map.legend import Legend, LegendTexts
 from widgets.seat_map.plan import MapArea, SeatMapPlan, SeatMapPlanError, SeatOutOfPlanError
 from widgets.seat_map.renderer import Level, Stats
 from widgets.seat_map.texts import SeatMapTexts
 from widgets.seat_map.widget import SeatMapWidget
 
 __all__ = [
-    "Legend",
-    "LegendTexts",
     "Level",
     "MapArea",
     "SeatMapPlan",
