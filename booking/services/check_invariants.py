@@ -22,7 +22,7 @@ import msgspec
 from booking import sql
 from booking.domain.errors import BookingError
 from booking.store.connection import JOB_LIMITS, Connection, session_settings
-from booking.store.database import CONNECT_TIMEOUT_S
+from booking.store.timely_pool import CONNECT_TIMEOUT_S
 from booking.store.violations import domain_errors
 
 MAX_BREACHES_OF_A_RULE = 100

@@ -15,7 +15,8 @@ from booking.domain.errors import AuthorityAwayError, EventNotFoundError
 from booking.services.sequence_feed import CHANNEL, events_of_notice
 from booking.store import feed_queries
 from booking.store.connection import GENERAL_LIMITS, session_settings
-from booking.store.database import CONNECT_TIMEOUT_S, Database
+from booking.store.database import Database
+from booking.store.timely_pool import CONNECT_TIMEOUT_S
 from booking.store.violations import domain_errors
 
 PROBE_EVERY_S = 3.0
@@ -142,7 +143,7 @@ async def check_authority(db: Database) -> datetime:
     Raises:
         AuthorityAwayError: it cannot.
     """
-    row = await db.fetchrow(sql.query("read_time"))
+    row = await db.pulse(sql.query("read_time"))
     if row is None:
         raise AuthorityAwayError("The booking database answers nothing.")
     now: datetime = row[0]

@@ -21,7 +21,7 @@ import asyncpg
 from booking import sql
 from booking.domain.errors import BookingError
 from booking.store.connection import JOB_LIMITS, Connection, session_settings
-from booking.store.database import CONNECT_TIMEOUT_S
+from booking.store.timely_pool import CONNECT_TIMEOUT_S
 from booking.store.violations import domain_errors
 
 MINIMUM_SERVER_VERSION = 17

@@ -3,6 +3,7 @@
 `Database.open(dsn)` connects once and fails with authority-away when nobody is there. `transaction()` is for
 work of several statements, `fetch()` for reads, `call()` for one SQL function that is a whole sale step: it
 carries a key or is idempotent by nature, so after a deadlock or a lost connection it is simply called again (G5, G6).
+Every one of them ends in time, whatever the database does: see `timely_pool`.
 `decide_hold()` takes holds: with lanes many at a time, without them each on its own.
 """
 
@@ -14,8 +15,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-import asyncpg
-
 from booking.domain.errors import AuthorityAwayError
 from booking.store.connection import (
     GENERAL_LIMITS,
@@ -24,66 +23,72 @@ from booking.store.connection import (
     Connection,
     Limits,
     Record,
-    session_settings,
 )
 from booking.store.hold_lane import HoldAsk, HoldVerdict, HoldWork
 from booking.store.micro_batches import MicroBatches
 from booking.store.seat_labels import SeatLabels
+from booking.store.timely_pool import TimelyPool
 from booking.store.violations import domain_errors, is_connection_lost, may_repeat
 
 T = TypeVar("T")
 
-CONNECT_TIMEOUT_S = 5.0
-ACQUIRE_TIMEOUT_S = 1.0
 MAX_REPEATS = 5
-MAX_RECONNECTS = 2
+MAX_RECONNECTS = 4
 HOLD_LANES = 2
-
-
-async def _keep_session(connection: Connection) -> None:
-    """Nothing to reset: sessions are changed by SET LOCAL alone, and asyncpg ends open transactions itself."""
+PULSE_S = 1.5
 
 
 class Database:
     """One authority: its general pool, its sale pool, its hold lanes, and how calls are repeated."""
 
-    def __init__(
-        self, dsn: str, general: asyncpg.Pool[Record], sales: asyncpg.Pool[Record], lanes: asyncpg.Pool[Record] | None
-    ) -> None:
+    def __init__(self, dsn: str, limits: Limits, *, lanes: bool) -> None:
+        """Nothing is connected before `_connect`; use `open`."""
         self.dsn = dsn
-        self.pool = general
-        self.sales = sales
+        self.general = TimelyPool(limits, self._distrust_all)
+        self.sales = TimelyPool(SALE_LIMITS, self._distrust_all)
+        self.lanes = TimelyPool(LANE_LIMITS, self._distrust_all) if lanes else None
         self.seat_labels = SeatLabels(self.fetch)
-        self._lane_pool = lanes
         self._hold_work = HoldWork(self._fetch_on_lane, self.call)
         self.hold_lanes: MicroBatches[HoldAsk, HoldVerdict] | None = None
-        if lanes is not None:
-            self.hold_lanes = MicroBatches(self._hold_work, "holds", HOLD_LANES)
-            self.hold_lanes.start()
 
     @classmethod
     async def open(
-        cls, dsn: str, *, lanes: bool = True, application: str = "taquilla", general_size: int = 6, sale_size: int = 8
+        cls,
+        dsn: str,
+        *,
+        lanes: bool = True,
+        application: str = "taquilla",
+        general_size: int = 6,
+        sale_size: int = 8,
+        limits: Limits = GENERAL_LIMITS,
     ) -> Database:
-        """Connect to the authority, and start the lanes in the running loop.
+        """Connect to the authority, and start the lanes in the running loop. `limits` are the general pool's.
 
         Raises:
             AuthorityAwayError: nobody answers there.
         """
+        db = cls(dsn, limits, lanes=lanes)
         with domain_errors():
-            general = await _open_pool(dsn, GENERAL_LIMITS, application, general_size)
-            sales = await _open_pool(dsn, SALE_LIMITS, f"{application} sales", sale_size, min_size=0)
-            on_lanes = (
-                await _open_pool(dsn, LANE_LIMITS, f"{application} lane", HOLD_LANES, min_size=0) if lanes else None
-            )
-        return cls(dsn, general, sales, on_lanes)
+            await db.general.open(dsn, application, general_size)
+            await db.sales.open(dsn, f"{application} sales", sale_size, min_size=0)
+            if db.lanes is not None:
+                await db.lanes.open(dsn, f"{application} lane", HOLD_LANES, min_size=0)
+                db.hold_lanes = MicroBatches(db._hold_work, "holds", HOLD_LANES)
+                db.hold_lanes.start()
+        return db
 
     async def close(self) -> None:
         """Finish what the lanes have under way, then close all connections; those that hang are cut."""
         if self.hold_lanes is not None:
             await self.hold_lanes.close()
-        pools = [self.pool, self.sales, *([self._lane_pool] if self._lane_pool is not None else [])]
-        await asyncio.gather(*map(_close_pool, pools))
+        await asyncio.gather(*(pool.close() for pool in self._pools()))
+
+    def _pools(self) -> list[TimelyPool]:
+        return [self.general, self.sales, *([self.lanes] if self.lanes is not None else [])]
+
+    def _distrust_all(self) -> None:
+        for pool in self._pools():
+            pool.distrust()
 
     async def decide_hold(self, ask: HoldAsk) -> HoldVerdict:
         """Have a hold decided: on a lane, together with those that wait beside it, or alone.
@@ -99,19 +104,29 @@ class Database:
     @asynccontextmanager
     async def transaction(self, limits: Limits | None = None) -> AsyncIterator[Connection]:
         """A transaction on the general pool, under its limits or the given ones. Errors are domain errors."""
+        within_s = (limits or self.general.limits).transaction_s
         with domain_errors():
-            async with self.pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection, connection.transaction():
+            async with self.general.trip(within_s) as connection, connection.transaction():
                 if limits is not None:
                     await set_limits(connection, limits)
                 yield connection
 
     async def fetch(self, query: str, *args: object) -> list[Record]:
         """Read. A connection that was lost is replaced and the read repeated."""
-        return await self._repeat(lambda: _fetch(self.pool, query, args))
+        return await self._repeat(self.general, query, args)
 
     async def fetchrow(self, query: str, *args: object) -> Record | None:
         """Read one row or none."""
         rows = await self.fetch(query, *args)
+        return rows[0] if rows else None
+
+    async def pulse(self, query: str) -> Record | None:
+        """Read one row at once or not at all: what is asked is whether the authority answers.
+
+        Raises:
+            BusyError, AuthorityAwayError: not within `PULSE_S`.
+        """
+        rows = await self._repeat(self.general, query, (), within_s=PULSE_S, silent_after_s=PULSE_S / 2)
         return rows[0] if rows else None
 
     async def call(self, query: str, *args: object) -> list[Record]:
@@ -121,19 +136,30 @@ class Database:
 
         Raises:
             BusyError: it waited too long for a lock or for a connection.
-            AuthorityAwayError: the connection was lost and could not be made again; the outcome is not known,
-                the same key will tell.
+            AuthorityAwayError: the connection was lost and could not be made again, or the authority is silent; the
+                outcome is not known, the same key will tell.
         """
-        return await self._repeat(lambda: _fetch(self.sales, query, args))
+        return await self._repeat(self.sales, query, args)
 
     async def _fetch_on_lane(self, query: str, *args: object) -> list[Record]:
-        if self._lane_pool is None:
+        if self.lanes is None:
             raise AuthorityAwayError("This program runs no lanes.")
-        return await _fetch(self._lane_pool, query, args)
+        return await self.lanes.fetch(self.lanes.limits.statement_s, query, args)
 
-    async def _repeat(self, work: Callable[[], Awaitable[T]]) -> T:
+    async def _repeat(
+        self,
+        pool: TimelyPool,
+        query: str,
+        args: tuple[object, ...],
+        *,
+        within_s: float | None = None,
+        silent_after_s: float | None = None,
+    ) -> list[Record]:
+        loop = asyncio.get_running_loop()
+        until = loop.time() + (within_s or pool.limits.statement_s)
         with domain_errors():
-            return await repeat(work)
+            # All tries share the time of one: an answer that comes later helps nobody.
+            return await repeat(lambda: pool.fetch(until - loop.time(), query, args, silent_after_s=silent_after_s))
 
 
 async def repeat(work: Callable[[], Awaitable[T]]) -> T:
@@ -155,40 +181,7 @@ async def repeat(work: Callable[[], Awaitable[T]]) -> T:
 
 async def set_limits(connection: Connection, limits: Limits) -> None:
     """Change the limits of the running transaction alone."""
+    # A transaction's timer that runs is not set anew by another value: it has to be stopped first.
+    await connection.execute("SET LOCAL transaction_timeout = 0")
     for name, value in limits.settings().items():
         await connection.execute(f"SET LOCAL {name} = {value}")
-
-
-async def _fetch(pool: asyncpg.Pool[Record], query: str, args: tuple[object, ...]) -> list[Record]:
-    async with pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-        try:
-            rows: list[Record] = await connection.fetch(query, *args)
-        except asyncpg.InternalClientError:
-            connection.terminate()  # its state is not known: the pool makes a new one
-            raise
-        return rows
-
-
-async def _open_pool(
-    dsn: str, limits: Limits, application: str, max_size: int, min_size: int = 1
-) -> asyncpg.Pool[Record]:
-    pool: asyncpg.Pool[Record] = asyncpg.create_pool(
-        dsn,
-        min_size=min_size,
-        max_size=max_size,
-        max_inactive_connection_lifetime=300,
-        reset=_keep_session,
-        timeout=CONNECT_TIMEOUT_S,
-        server_settings=session_settings(limits, application),
-    )
-    try:
-        return await pool
-    except TimeoutError as error:
-        raise AuthorityAwayError("The booking database does not answer.") from error
-
-
-async def _close_pool(pool: asyncpg.Pool[Record]) -> None:
-    try:
-        await asyncio.wait_for(pool.close(), timeout=2)
-    except TimeoutError:
-        pool.terminate()

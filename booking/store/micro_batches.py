@@ -8,7 +8,8 @@ There is no timer window: at low load a batch is one request. The rules:
   one round trip: its own key first, for it may be the winner's retry.
 - What the batch leaves undecided runs alone and may wait for locks; its claims stay taken meanwhile.
 - A batch that fails is run again, each request alone, with the same keys: nothing is lost, nothing is done twice.
-- A caller that goes away changes nothing: its request is carried out, a replay finds it.
+- A caller that goes away changes nothing: its request is carried out, a replay finds it. Nor does one that has waited
+  `ANSWER_WITHIN_S` and is told that the outcome is not known.
 - Overload is shed on arrival, while the queue is long and old, and after `MAX_WAIT_S` in the queue.
 """
 
@@ -23,7 +24,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Generic, Protocol, TypeVar
 
-from booking.domain.errors import BusyError
+from booking.domain.errors import AuthorityAwayError, BusyError
 
 BATCH_LIMIT = 64
 LOOK_LIMIT = 256
@@ -31,6 +32,8 @@ MAX_WAITING = 4_000
 SHED_AGE_S = 0.150
 SHED_WAITING = 2 * BATCH_LIMIT
 MAX_WAIT_S = 0.7
+ANSWER_WITHIN_S = 2.5
+AWAY_RETRY_AFTER_S = 2
 
 Request = TypeVar("Request")
 Result = TypeVar("Result")
@@ -83,6 +86,7 @@ class LaneFigures:
     alone: int = 0
     failed_batches: int = 0
     shed: int = 0
+    unanswered: int = 0
     last_queue_age_s: float = 0.0
 
 
@@ -122,6 +126,7 @@ class MicroBatches(Generic[Request, Result]):
 
         Raises:
             BusyError: too much is waiting; nothing was done.
+            AuthorityAwayError: no answer came in time; the outcome is not known, the same key will tell.
             BookingError: what deciding it alone raised.
         """
         self._shed()
@@ -132,7 +137,12 @@ class MicroBatches(Generic[Request, Result]):
         self._queue.append(waiting)
         self.figures.requests += 1
         self._wake.set()
-        return await asyncio.shield(waiting.answer)
+        try:
+            async with asyncio.timeout(ANSWER_WITHIN_S):
+                return await asyncio.shield(waiting.answer)
+        except TimeoutError:
+            self.figures.unanswered += 1
+            raise AuthorityAwayError("No answer came in time.", retry_after_s=AWAY_RETRY_AFTER_S) from None
 
     @property
     def queue_age_s(self) -> float:

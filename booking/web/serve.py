@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
 from booking import own_process
@@ -27,6 +28,7 @@ from booking.domain.errors import BookingError
 from booking.domain.model import PaymentOperation
 from booking.payments.sandbox_client import SandboxProvider
 from booking.services import drive_operation
+from booking.store.connection import ANSWER_LIMITS
 from booking.store.database import Database
 from booking.web.application import Application, create_app
 from booking.web.calls import PaymentStarter
@@ -34,6 +36,7 @@ from booking.web.calls import PaymentStarter
 CANNOT_REACH = 3
 _BACKLOG = 1024
 _MOST_CONNECTIONS = 8192
+_HEADERS_WITHIN_MS = 10_000
 _LISTENS_WITHIN_S = 10.0
 _STOPS_WITHIN_S = 5.0
 
@@ -94,7 +97,7 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
 
 async def _serve(chosen: argparse.Namespace) -> None:
     with own_process.ending(chosen.parent_pid) as end:
-        db = await Database.open(chosen.dsn, application="taquilla serve")
+        db = await Database.open(chosen.dsn, application="taquilla serve", limits=ANSWER_LIMITS)
         try:
             async with _payments(db, chosen.sandbox_url) as payments:
                 await _serve_until(end, chosen, create_app(db, payments=payments))
@@ -149,6 +152,7 @@ def _server(chosen: argparse.Namespace, app: Application, port: int) -> Server:
         backpressure=_MOST_CONNECTIONS,
         ssl_cert=chosen.tls_certificate,
         ssl_key=chosen.tls_key,
+        http1_settings=HTTP1Settings(header_read_timeout=_HEADERS_WITHIN_MS),
         log_enabled=False,
     )
 

@@ -1,4 +1,4 @@
-"""A relay in front of PostgreSQL's socket that cuts a connection at a named moment of the conversation."""
+"""A relay in front of PostgreSQL's socket that cuts a connection at a named moment, or falls silent."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ class Relay:
     server_socket: str
     cut: Cut | None = None
     away: bool = False
+    silent: bool = False
+    """Connections are accepted and nothing goes through any more, as with a server that is stopped."""
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -55,6 +57,8 @@ class Relay:
     ) -> None:
         with contextlib.suppress(ConnectionError):
             while data := await source.read(65_536):
+                if self.silent:
+                    continue  # swallowed
                 if not may_pass(data):
                     abort()
                     return

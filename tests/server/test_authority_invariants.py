@@ -102,7 +102,7 @@ def test_every_rule_has_its_plant() -> None:
 
 async def test_each_rule_finds_the_breach_planted_for_it(busy_evening: Database) -> None:
     for rule in sql.invariants():
-        async with busy_evening.pool.acquire() as connection:
+        async with busy_evening.general.trip(10) as connection:
             plant = connection.transaction()
             await plant.start()
             assert await breaches_of(connection, rule) == (), rule.name
