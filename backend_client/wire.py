@@ -26,6 +26,8 @@ AccountId = NewType("AccountId", UUID)
 
 SeatNumber = Annotated[int, Meta(ge=0, lt=1 << 24)]
 MinorAmount = Annotated[int, Meta(ge=0, le=10**12)]
+Instant = Annotated[datetime, Meta(tz=True)]
+"""An instant in a request: with its offset, from 2000 to 2099; others are refused (422) by the name of the field."""
 ShortText = Annotated[str, Meta(min_length=1, max_length=200)]
 
 IDEMPOTENCY_KEY_HEADER = "Idempotency-Key"
@@ -119,7 +121,7 @@ class PrintJobStatus(StrEnum):
 
 
 class Advice(StrEnum):
-    """What the till tells the terminal after it reported a result."""
+    """What the till tells the terminal after it reported that it succeeded; see `ResultAnswer`."""
 
     GOODS_ISSUED = "goods-issued"
     REVERSE = "reverse"
@@ -476,15 +478,20 @@ class ResultOutcome(StrEnum):
 
 
 class EvidenceItem(RequestMessage, frozen=True, kw_only=True):
-    """One step that a device saw. Card numbers and track data never travel (R43)."""
+    """One step that a device saw. Card numbers and track data never travel; what does is masked, not stored (R43)."""
 
-    at: datetime
+    at: Instant
     direction: Annotated[str, Meta(max_length=20)]
     body: Annotated[str, Meta(max_length=4000)]
 
 
 class ResultReport(RequestMessage, frozen=True, kw_only=True):
-    """What a terminal said about an operation; only the device that opened the operation may report it."""
+    """What a terminal said about an operation of kind `sale`; only the device that opened it may report it.
+
+    Operations of every other kind are decided by their provider, or by the drawer: `operation-not-yours`. A till that
+    was advised to reverse reports `declined` once the terminal has taken the sale back: that is recorded beside the
+    sale, and is no conflict.
+    """
 
     outcome: ResultOutcome
     amount_minor: MinorAmount
@@ -495,6 +502,12 @@ class ResultReport(RequestMessage, frozen=True, kw_only=True):
 
 
 class ResultAnswer(Message, frozen=True, kw_only=True):
+    """`advice` answers a report `succeeded`, and no other: goods-issued, or reverse what was booked.
+
+    After `unknown` and `declined` it reads `reverse` unless the order is paid by this operation: no goods are issued. A
+    till must reverse nothing because of it: what a terminal may not have booked is never taken back on a guess (R24).
+    """
+
     operation: PaymentOperation
     order: Order
     advice: Advice

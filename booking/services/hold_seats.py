@@ -73,19 +73,20 @@ async def read_hold(db: Database, caller: Caller, hold_id: UUID) -> Hold:
     return await _read(db, row)
 
 
-async def release_hold(db: Database, caller: Caller, hold_id: UUID) -> Hold:
+async def release_hold(db: Database, caller: Caller, hold_id: UUID, *, key: str, digest: bytes) -> Outcome[Hold]:
     """Free the seats of a hold. A hold that ended before is left as it ended.
 
     Raises:
         HoldNotFoundError: there is none that the caller may release.
         HoldNotOpenError: it is being paid, or sold: cancel the order instead.
+        KeyReusedError: the key was spent on another hold.
     """
-    answer = await sale_calls.release_hold(db, caller, hold_id)
+    answer = await sale_calls.release_hold(db, caller, hold_id, key_use(key, digest))
     await raise_refusal(db, answer, None)
     row = await db.fetchrow(query("read_hold"), hold_id)
     if row is None:
         raise HoldNotFoundError("There is no such hold.")
-    return await _read(db, row)
+    return Outcome(await _read(db, row), answer.replayed)
 
 
 async def _read(db: Database, row: Record) -> Hold:

@@ -7,7 +7,7 @@ from uuid import UUID
 from booking.domain.caller import Caller
 from booking.domain.errors import OrderNotFoundError
 from booking.domain.model import Order
-from booking.domain.text import refuse_unstorable
+from booking.domain.text import storable_texts
 from booking.services.refusals import key_use, raise_refusal
 from booking.store import order_queries, sale_calls
 from booking.store.database import Database
@@ -49,7 +49,7 @@ async def cancel_order(
         PaymentRunningError: a charge runs or its result is not known: the seats stay with it (R24).
         OrderNotCancellableError: it is paid, or it has ended another way.
     """
-    refuse_unstorable({"/reason": reason})
+    (reason,) = storable_texts({"/reason": reason})
     use = None if key is None else key_use(key, digest)
     answer = await sale_calls.cancel_order(db, caller, order_id, reason, keep_seats=keep_seats, use=use)
     await raise_refusal(db, answer, None)

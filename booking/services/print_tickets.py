@@ -10,7 +10,7 @@ from booking.domain.errors import FieldFault, InvalidRequestError, PrintJobNotFo
 from booking.domain.model import PrintJob
 from booking.domain.replay import Outcome
 from booking.domain.states import PrintJobStatus
-from booking.domain.text import refuse_unstorable
+from booking.domain.text import storable_texts
 from booking.services.refusals import key_use, raise_refusal
 from booking.store import sale_calls, ticket_queries
 from booking.store.database import Database
@@ -28,7 +28,7 @@ async def open_print_job(
         OrderNotFoundError, TicketNotFoundError, KeyReusedError, BusyError, AuthorityAwayError.
     """
     use = key_use(key, digest)
-    refuse_unstorable({"/printer": printer})
+    (printer,) = storable_texts({"/printer": printer})
     if not 1 <= len(ticket_ids) <= MAX_TICKETS or len(set(ticket_ids)) != len(ticket_ids):
         raise InvalidRequestError(
             "These are not tickets that can be printed together.",
@@ -42,18 +42,20 @@ async def open_print_job(
 
 
 async def report_print_job(
-    db: Database, caller: Caller, print_job_id: UUID, status: PrintJobStatus, detail: str
-) -> PrintJob:
+    db: Database, caller: Caller, print_job_id: UUID, status: PrintJobStatus, detail: str, *, key: str, digest: bytes
+) -> Outcome[PrintJob]:
     """Record what became of a print job; the same again is a repeat. CONFIRMED marks tickets and seats printed.
 
     Raises:
         PrintJobNotFoundError: there is none that the caller may report.
         PrintJobConflictError: it has ended another way.
+        KeyReusedError: the key was spent on another report.
     """
-    refuse_unstorable({"/detail": detail})
-    answer = await sale_calls.report_print_job(db, caller, print_job_id, status, detail)
+    use = key_use(key, digest)
+    (detail,) = storable_texts({"/detail": detail})
+    answer = await sale_calls.report_print_job(db, caller, print_job_id, status, detail, use)
     await raise_refusal(db, answer, None)
-    return await _read(db, print_job_id)
+    return Outcome(await _read(db, print_job_id), answer.replayed)
 
 
 async def _read(db: Database, print_job_id: UUID) -> PrintJob:

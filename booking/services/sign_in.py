@@ -20,7 +20,9 @@ from weakref import WeakKeyDictionary
 from uuid_utils.compat import uuid7
 
 from booking.domain.caller import Caller, Role
+from booking.domain.card_data import mask_card_data
 from booking.domain.errors import BookingError, InvalidRequestError, NotSignedInError, WrongCredentialsError
+from booking.domain.text import storable_texts
 from booking.services import access_tokens, login_throttle
 from booking.services.access_tokens import Claims, UnknownKeyError
 from booking.services.passwords import hash_password, verify_password
@@ -73,6 +75,7 @@ async def create_staff(db: Database, name: str, display_name: str, role: Role, p
     if role is Role.FAN or not _folded(name):
         raise InvalidRequestError("Staff need a name and a staff role.")
     password_hash = await hash_password(_checked(password))
+    (display_name,) = storable_texts({"/display_name": display_name})
     staff = Staff(uuid7(), _folded(name), display_name, role, active=True, password_hash=password_hash)
     async with db.transaction() as connection:
         staff_id = await staff_queries.save_staff(connection, staff)
@@ -124,6 +127,7 @@ async def _open_session(
 ) -> tuple[Session, str]:
     session = Session(uuid7(), device_id, now + SESSION_LIFE, None, staff)
     token = secrets.token_urlsafe(32)
+    (device_name,) = storable_texts({"/device_name": device_name})
     await staff_queries.see_device(connection, device_id, device_name)
     await staff_queries.insert_session(connection, session, now)
     await staff_queries.insert_refresh_token(connection, _digest(token), session.session_id, now)
@@ -313,7 +317,8 @@ async def _signed(
 
 
 def _folded(name: str) -> str:
-    return name.strip().lower()
+    """As it is stored and looked up; a card that was swiped into the field leaves no number behind (R43)."""
+    return mask_card_data(name.strip().lower())
 
 
 def _checked(password: str) -> str:

@@ -6,6 +6,8 @@ asks outside any transaction, and records what was answered.
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from uuid import UUID
 
 from booking.domain.caller import Caller, Channel
@@ -13,6 +15,7 @@ from booking.domain.errors import FieldFault, ForbiddenError, InvalidRequestErro
 from booking.domain.model import (
     MAX_AMOUNT_MINOR,
     Advice,
+    Evidence,
     OperationResult,
     PaymentIntent,
     PaymentOperation,
@@ -22,12 +25,13 @@ from booking.domain.model import (
 )
 from booking.domain.replay import Outcome
 from booking.domain.states import OperationKind
-from booking.domain.text import refuse_unstorable
+from booking.domain.text import refuse_card_numbers, refuse_strange_instants, refuse_unstorable, storable_texts
 from booking.payments.exponents import PROVIDERS
 from booking.services.orders import order_as_it_stands
 from booking.services.refusals import key_use, raise_refusal, refusal
 from booking.store import order_queries, sale_calls
 from booking.store.database import Database
+from booking.store.sale_calls import Teller
 
 CHARGES = frozenset({OperationKind.CASH, OperationKind.SALE, OperationKind.AUTHORIZE})
 AT_A_TILL = frozenset({OperationKind.CASH, OperationKind.SALE})
@@ -41,7 +45,8 @@ async def open_payment(
     """Open a payment of an order. Cash is taken and the order confirmed in the same transaction.
 
     Raises:
-        InvalidRequestError: not a kind of payment, no tendered money for cash.
+        InvalidRequestError: not a kind of payment, no tendered money for cash, a card number where a reference belongs.
+        EventNotOnSaleError: the event is cancelled: nobody is asked for money that has to go back.
         ForbiddenError: cash and terminals are for tills.
         PaymentRunningError: another payment of the order is live or not known (R24).
         AmountMismatchError, TenderedTooLittleError, HoldExpiredError, TooLittleTimeError, OrderNotPayableError,
@@ -65,7 +70,7 @@ async def mark_sent(db: Database, operation_id: UUID) -> bool:
     operation = await read_operation(db, operation_id)
     if operation.kind is OperationKind.AUTHORIZE and operation.status == "CREATED":
         never_sent = OperationResult(ResultOutcome.DECLINED, operation.amount_minor, decline_code=NOT_SENT)
-        await sale_calls.record_result(db, operation_id, None, never_sent, "authority")
+        await sale_calls.record_result(db, operation_id, never_sent, Teller("authority"))
     return False
 
 
@@ -73,27 +78,37 @@ async def record_result(db: Database, operation_id: UUID, result: OperationResul
     """Record what a provider or supervisor said. Repeats change nothing; a success confirms or gives the money back.
 
     `advice` is goods-issued only when this operation paid its order. A `void` or `capture` that follows is among the
-    order's operations, CREATED.
+    order's operations, CREATED. `source` is `provider:NAME` or `supervisor:WHO`; the provider's own reference is kept
+    to the letter, because captures, voids and refunds name the charge by it.
 
     Raises:
         OperationNotFoundError: there is none.
+        OperationNotYoursError: it is another provider's, a terminal's, or cash.
         ResultConflictError: another definite result was recorded before; a reconciliation item is open.
     """
-    return await _record(db, operation_id, None, result, source)
+    return (await _record(db, operation_id, _storable(result), Teller(source))).value
 
 
 async def report_device_result(
-    db: Database, caller: Caller, operation_id: UUID, report: OperationResult
-) -> SettledStep:
-    """Record what a terminal said; only the device that opened the operation may report it.
+    db: Database, caller: Caller, operation_id: UUID, report: OperationResult, *, key: str, digest: bytes
+) -> Outcome[SettledStep]:
+    """Record what a terminal said. Only the device that opened the operation may, and only of a terminal's sale.
+
+    Once a till was advised to reverse, its report `declined` says that the terminal has done so: a void beside the
+    sale. The advice answers a success. After any other report it means that no goods are issued, and nothing is to be
+    reversed.
 
     Raises:
-        OperationNotYoursError: another device opened it.
+        OperationNotYoursError: another device opened it, or the provider (or the drawer) decides it.
+        KeyReusedError: the key was spent on another report.
         OperationNotFoundError, ResultConflictError: as for `record_result`.
     """
     if caller.device_id is None:
         raise OperationNotYoursError("Only the device that opened a payment may report its result.")
-    return await _record(db, operation_id, caller.device_id, report, f"device:{caller.device_id}")
+    teller = Teller(f"device:{caller.device_id}", caller.device_id, caller.principal, key_use(key, digest))
+    report = await asyncio.to_thread(_storable, report)  # 800 kB of digits take a second or two
+    (reference,) = storable_texts({"/provider_ref": report.provider_ref})
+    return await _record(db, operation_id, replace(report, provider_ref=reference), teller)
 
 
 async def read_operation(db: Database, operation_id: UUID) -> PaymentOperation:
@@ -112,24 +127,33 @@ async def due_operations(db: Database, limit: int) -> list[PaymentOperation]:
     """Operations that a worker has to send (CREATED) or to ask about; each is claimed for a while by this call.
 
     Captures and voids carry their charge's reference in `provider_ref` and its id in `parent_id`. Terminal payments are
-    not among them: their device reports; those that are silent too long become reconciliation items here.
+    not among them: their device reports; those that are silent too long become reconciliation items here, and so do
+    captures that stay open.
     """
     await sale_calls.note_silent_devices(db, limit)
+    await sale_calls.note_overdue_captures(db, limit)
     return await order_queries.read_operations(db, await sale_calls.claim_due_operations(db, limit))
 
 
-async def _record(
-    db: Database, operation_id: UUID, device_id: UUID | None, result: OperationResult, source: str
-) -> SettledStep:
-    refuse_unstorable(
-        {"/provider_ref": result.provider_ref, "/decline_code": result.decline_code, "/card_brand": result.card_brand}
-        | {f"/evidence/{index}/body": item.body for index, item in enumerate(result.evidence)}
-        | {f"/evidence/{index}/direction": item.direction for index, item in enumerate(result.evidence)}
-    )
-    answer = await sale_calls.record_result(db, operation_id, device_id, result, source)
+async def _record(db: Database, operation_id: UUID, result: OperationResult, teller: Teller) -> Outcome[SettledStep]:
+    answer = await sale_calls.record_result(db, operation_id, result, teller)
     await raise_refusal(db, answer, None)
     step = await _step(db, operation_id)
-    return SettledStep(step.operation, step.order, Advice(answer.detail))
+    return Outcome(SettledStep(step.operation, step.order, Advice(answer.detail)), answer.replayed)
+
+
+def _storable(result: OperationResult) -> OperationResult:
+    """As it may be stored: no card data (R43), nothing that PostgreSQL or a reader of instants trips over."""
+    refuse_unstorable({"/provider_ref": result.provider_ref, "/next_action": result.next_action})
+    refuse_strange_instants({f"/evidence/{index}/at": item.at for index, item in enumerate(result.evidence)})
+    decline_code, card_brand = storable_texts({"/decline_code": result.decline_code, "/card_brand": result.card_brand})
+    directions = storable_texts({f"/evidence/{n}/direction": item.direction for n, item in enumerate(result.evidence)})
+    bodies = storable_texts({f"/evidence/{n}/body": item.body for n, item in enumerate(result.evidence)})
+    evidence = tuple(
+        Evidence(item.at, direction, body)
+        for item, direction, body in zip(result.evidence, directions, bodies, strict=True)
+    )
+    return replace(result, decline_code=decline_code, card_brand=card_brand, evidence=evidence)
 
 
 async def _step(db: Database, operation_id: UUID) -> PaymentStep:
@@ -146,7 +170,9 @@ def _made(answer: sale_calls.SaleAnswer) -> UUID:
 
 
 def _check_intent(caller: Caller, intent: PaymentIntent) -> None:
-    refuse_unstorable({"/provider": intent.provider, "/payment_method": intent.payment_method})
+    texts = {"/provider": intent.provider, "/payment_method": intent.payment_method}
+    refuse_unstorable(texts)
+    refuse_card_numbers(texts)
     if intent.kind not in CHARGES:
         raise InvalidRequestError(
             "This is no way to pay.", fields=(FieldFault("/kind", "one of cash, sale, authorize"),)

@@ -35,9 +35,11 @@ class KeyUse:
     digest: bytes
 
 
-async def release_hold(db: Database, caller: Caller, hold_id: UUID) -> SaleAnswer:
+async def release_hold(db: Database, caller: Caller, hold_id: UUID, use: KeyUse) -> SaleAnswer:
     """HELD → RELEASED. Nothing happens to a hold that has ended."""
-    return _answer(await db.call(query("release_hold"), caller.principal, caller.acts_for_all, hold_id))
+    return _answer(
+        await db.call(query("release_hold"), caller.principal, caller.acts_for_all, hold_id, use.key, use.digest)
+    )
 
 
 async def check_out(
@@ -76,15 +78,25 @@ async def mark_sent(db: Database, operation_id: UUID) -> bool:
         return sent
 
 
-async def record_result(
-    db: Database, operation_id: UUID, device_id: UUID | None, result: OperationResult, source: str
-) -> SaleAnswer:
-    """`device_id`: the device that must have opened the operation; None when it does not matter."""
+@dataclass(frozen=True, slots=True)
+class Teller:
+    """Who says what became of an operation: `source`, the till's device, and the key that the till spends on it."""
+
+    source: str
+    device_id: UUID | None = None
+    principal: str | None = None
+    use: KeyUse | None = None
+
+
+async def record_result(db: Database, operation_id: UUID, result: OperationResult, teller: Teller) -> SaleAnswer:
+    """The database decides whether this teller may speak of this operation."""
     evidence = msgspec.json.encode(result.evidence).decode()
+    key, digest = (teller.use.key, teller.use.digest) if teller.use else (None, None)
     return _answer(
         await db.call(
-            query("record_result"), operation_id, device_id, result.outcome, result.amount_minor, result.provider_ref,
-            result.decline_code, result.card_brand, result.next_action, evidence, source, [uuid7(), uuid7()],
+            query("record_result"), operation_id, teller.device_id, result.outcome, result.amount_minor,
+            result.provider_ref, result.decline_code, result.card_brand, result.next_action, evidence, teller.source,
+            [uuid7(), uuid7()], teller.principal, key, digest,
         )
     )  # fmt: skip
 
@@ -99,6 +111,13 @@ async def claim_due_operations(db: Database, limit: int) -> list[UUID]:
 async def note_silent_devices(db: Database, limit: int) -> int:
     """Open a reconciliation item for each terminal payment that nobody reported in time. Returns how many."""
     rows = await db.call(query("note_silent_devices"), [uuid7() for _ in range(limit)])
+    noted: int = rows[0]["noted"]
+    return noted
+
+
+async def note_overdue_captures(db: Database, limit: int) -> int:
+    """Open a reconciliation item for each capture that has been open too long. Returns how many."""
+    rows = await db.call(query("note_overdue_captures"), [uuid7() for _ in range(limit)])
     noted: int = rows[0]["noted"]
     return noted
 
@@ -127,11 +146,16 @@ async def open_print_job(
     )  # fmt: skip
 
 
-async def report_print_job(db: Database, caller: Caller, print_job_id: UUID, status: str, detail: str) -> SaleAnswer:
+async def report_print_job(
+    db: Database, caller: Caller, print_job_id: UUID, status: str, detail: str, use: KeyUse
+) -> SaleAnswer:
     """What became of a print job."""
     return _answer(
-        await db.call(query("report_print_job"), caller.principal, caller.acts_for_all, print_job_id, status, detail)
-    )
+        await db.call(
+            query("report_print_job"), caller.principal, caller.acts_for_all, print_job_id, status, detail, use.key,
+            use.digest,
+        )
+    )  # fmt: skip
 
 
 def _answer(rows: list[Record]) -> SaleAnswer:

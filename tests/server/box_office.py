@@ -15,14 +15,16 @@ from booking.domain.caller import Caller, Role
 from booking.domain.model import (
     CheckoutLine,
     Hold,
+    OperationResult,
     Order,
     PaymentIntent,
     PaymentStep,
+    SettledStep,
 )
 from booking.domain.states import OperationKind
 from booking.services.check_out import check_out
-from booking.services.hold_seats import hold_seats
-from booking.services.take_payment import open_payment
+from booking.services.hold_seats import hold_seats, release_hold
+from booking.services.take_payment import open_payment, report_device_result
 from booking.store.database import Database
 
 ADULT, CHILD = 1, 2
@@ -174,6 +176,19 @@ class Desk:
     async def sell(self, *seats: int, kind: OperationKind = OperationKind.CASH) -> PaymentStep:
         """Hold, check out, and open a payment of the kind."""
         return await self.pay(await self.check_out(await self.hold(*seats)), kind)
+
+
+async def reported(db: Database, caller: Caller, operation_id: UUID, report: OperationResult) -> SettledStep:
+    """What a till is answered to a report, under a key of its own."""
+    outcome = await report_device_result(
+        db, caller, operation_id, report, key=str(uuid4()), digest=digest_of(operation_id, report)
+    )
+    return outcome.value
+
+
+async def released(db: Database, caller: Caller, hold_id: UUID) -> Hold:
+    """A hold after its release, under a key of its own."""
+    return (await release_hold(db, caller, hold_id, key=str(uuid4()), digest=b"")).value
 
 
 async def seat_states(db: Database, event_id: int) -> dict[int, tuple[int, UUID | None, UUID | None]]:

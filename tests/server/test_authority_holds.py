@@ -12,7 +12,7 @@ from booking.domain import errors
 from booking.domain.caller import Role
 from booking.domain.model import SeatRef
 from booking.domain.states import HoldStatus, SeatStatus
-from booking.services.hold_seats import hold_seats, read_hold, release_hold
+from booking.services.hold_seats import hold_seats, read_hold
 from booking.services.read_events import list_events, read_event, read_plan_document
 from booking.store.database import Database
 from tests.server.box_office import (
@@ -23,6 +23,7 @@ from tests.server.box_office import (
     digest_of,
     fan,
     make_event,
+    released,
     seat_states,
     till,
 )
@@ -166,7 +167,7 @@ async def test_a_new_hold_on_an_expired_one_has_a_new_id_and_the_old_one_cannot_
     await clock.move(seconds=301)
     new = await Desk(sound_database, fan(), event).hold(5, 6)
 
-    await release_hold(sound_database, first.caller, old.hold_id)
+    await released(sound_database, first.caller, old.hold_id)
 
     states = await seat_states(sound_database, event)
     assert states[4][0] == SeatStatus.AVAILABLE
@@ -179,7 +180,7 @@ async def test_a_fan_has_one_open_hold(sound_database: Database, clock: Clock) -
     hold = await desk.hold(1)
     with pytest.raises(errors.OpenHoldExistsError):
         await desk.hold(2)
-    await release_hold(sound_database, desk.caller, hold.hold_id)
+    await released(sound_database, desk.caller, hold.hold_id)
     await desk.hold(2)
     await clock.move(seconds=301)
     assert (await desk.hold(3)).status is HoldStatus.HELD
@@ -209,7 +210,7 @@ async def _settle_authorized(db: Database, desk: Desk, order: Any) -> None:
     step = await desk.pay(order, OperationKind.AUTHORIZE)
     assert await mark_sent(db, step.operation.operation_id)
     result = OperationResult(ResultOutcome.SUCCEEDED, order.amount_minor, "ref")
-    settled = await record_result(db, step.operation.operation_id, result, source="provider")
+    settled = await record_result(db, step.operation.operation_id, result, source="provider:sandbox")
     assert settled.order.status == "CONFIRMED"
 
 
@@ -220,7 +221,7 @@ async def test_a_till_parks_a_capped_number_of_sales(sound_database: Database) -
     parked = await desk.hold(2)
     with pytest.raises(errors.OpenHoldExistsError):
         await desk.hold(3)
-    await release_hold(sound_database, desk.caller, parked.hold_id)
+    await released(sound_database, desk.caller, parked.hold_id)
     assert (await desk.hold(3)).status is HoldStatus.HELD
 
 
@@ -277,17 +278,17 @@ async def test_only_its_owner_sees_and_releases_a_hold(sound_database: Database)
             await read_hold(sound_database, caller, hold.hold_id)
     for caller in (stranger, clerk, ops):
         with pytest.raises(errors.HoldNotFoundError):
-            await release_hold(sound_database, caller, hold.hold_id)
+            await released(sound_database, caller, hold.hold_id)
     assert (await read_hold(sound_database, ops, hold.hold_id)).hold_id == hold.hold_id
-    assert (await release_hold(sound_database, supervisor, hold.hold_id)).status is HoldStatus.RELEASED
+    assert (await released(sound_database, supervisor, hold.hold_id)).status is HoldStatus.RELEASED
 
 
 async def test_a_release_frees_the_seats_once(sound_database: Database) -> None:
     event = await make_event(sound_database)
     desk = Desk(sound_database, fan(), event)
     hold = await desk.hold(1, 2)
-    first = await release_hold(sound_database, desk.caller, hold.hold_id)
-    again = await release_hold(sound_database, desk.caller, hold.hold_id)
+    first = await released(sound_database, desk.caller, hold.hold_id)
+    again = await released(sound_database, desk.caller, hold.hold_id)
     assert first.status is again.status is HoldStatus.RELEASED
     assert await count(sound_database, "SELECT count(*) FROM outbox WHERE type = 'seats-released'") == 1
     assert {state for state, _, _ in (await seat_states(sound_database, event)).values()} == {SeatStatus.AVAILABLE}
@@ -299,7 +300,7 @@ async def test_a_hold_that_is_being_paid_is_not_released(sound_database: Databas
     hold = await desk.hold(1)
     order = await desk.check_out(hold)
     with pytest.raises(errors.HoldNotOpenError):
-        await release_hold(sound_database, desk.caller, hold.hold_id)
+        await released(sound_database, desk.caller, hold.hold_id)
     assert (await read_hold(sound_database, desk.caller, hold.hold_id)).order_id == order.order_id
 
 
@@ -307,7 +308,7 @@ async def test_an_unknown_hold_is_not_found(sound_database: Database) -> None:
     with pytest.raises(errors.HoldNotFoundError):
         await read_hold(sound_database, fan(), uuid4())
     with pytest.raises(errors.HoldNotFoundError):
-        await release_hold(sound_database, fan(), uuid4())
+        await released(sound_database, fan(), uuid4())
 
 
 async def test_events_and_plans_are_read_as_they_were_stored(sound_database: Database) -> None:

@@ -54,6 +54,10 @@ PLANTS: Mapping[str, str] = {
     "order-total-is-the-sum-of-its-lines": "UPDATE orders SET amount_minor = amount_minor - 1",
     "line-has-the-price-of-its-version": "UPDATE order_seats SET amount_minor = 1 WHERE seat_no = 1",
     "confirmed-order-is-paid-once": "UPDATE payment_operations SET amount_minor = 1, change_minor = tendered_minor - 1",
+    "confirmed-order-was-paid-by-who-may-say-so":
+        "UPDATE payment_operations SET decided_by = 'device:' || gen_random_uuid() WHERE kind = 'authorize'",
+    "uncaptured-sale-has-an-item":
+        "UPDATE payment_operations SET created_at = booking_now() - interval '61 min' WHERE kind = 'capture'",
     "one-charge-at-a-time":
         "DROP INDEX one_charge_at_a_time;"
         " INSERT INTO payment_operations (operation_id, order_id, event_id, kind, status, provider, principal,"
@@ -61,7 +65,7 @@ PLANTS: Mapping[str, str] = {
         " SELECT gen_random_uuid(), order_id, event_id, 'sale', 'SENT', 'zvt', principal, 'second', amount_minor,"
         " currency, created_at, updated_at FROM payment_operations WHERE kind = 'sale'",
     "taken-money-is-accounted-for":
-        "UPDATE payment_operations SET status = 'SUCCEEDED', advice = 'reverse' WHERE kind = 'sale'",
+        "UPDATE payment_operations SET status = 'SUCCEEDED', advice = 'reverse', decided_by = 'x' WHERE kind = 'sale'",
     "authorized-order-is-captured": "DELETE FROM payment_operations WHERE kind = 'capture'",
     "unknown-payment-keeps-its-seats": "UPDATE orders SET status = 'CANCELLED' WHERE status = 'PENDING'",
     "ticket-belongs-to-a-valid-line":
@@ -88,7 +92,7 @@ async def busy_evening(database: Database) -> Database:
     step = await buyer.sell(AUTHORIZED, 13, kind=OperationKind.AUTHORIZE)
     assert await mark_sent(database, step.operation.operation_id)
     paid = OperationResult(ResultOutcome.SUCCEEDED, step.order.amount_minor, "ref")
-    await record_result(database, step.operation.operation_id, paid, source="provider")
+    await record_result(database, step.operation.operation_id, paid, source="provider:sandbox")
     return database
 
 

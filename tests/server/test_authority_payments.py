@@ -18,7 +18,7 @@ from booking.domain.states import (
     SeatStatus,
 )
 from booking.services.check_out import check_out
-from booking.services.hold_seats import read_hold, release_hold
+from booking.services.hold_seats import read_hold
 from booking.services.orders import cancel_order, read_order
 from booking.services.take_payment import (
     due_operations,
@@ -26,7 +26,6 @@ from booking.services.take_payment import (
     open_payment,
     read_operation,
     record_result,
-    report_device_result,
 )
 from booking.store.database import Database
 from tests.server.box_office import (
@@ -39,6 +38,8 @@ from tests.server.box_office import (
     count,
     fan,
     make_event,
+    released,
+    reported,
     seat_states,
     till,
 )
@@ -292,7 +293,7 @@ async def test_money_is_exact_and_kept_with_its_evidence(sound_database: Databas
     step = await desk.sell(1, kind=SALE)
     seen = (Evidence(await clock.now(), "in", "04 0F …"), Evidence(await clock.now(), "out", "80 00 00"))
     report = OperationResult(ResultOutcome.SUCCEEDED, ADULT_PRICE, "trace 7", card_brand="girocard", evidence=seen)
-    await report_device_result(sound_database, desk.caller, step.operation.operation_id, report)
+    await reported(sound_database, desk.caller, step.operation.operation_id, report)
     rows = await sound_database.fetch("SELECT source, direction, body FROM operation_evidence ORDER BY evidence_id")
     assert [(row["direction"], row["body"]) for row in rows] == [("in", "04 0F …"), ("out", "80 00 00")]
     assert rows[0]["source"] == f"device:{desk.caller.device_id}"
@@ -307,9 +308,7 @@ async def test_a_terminal_sale_confirms_when_its_device_reports_it(sound_databas
     step = await desk.sell(1, 2, kind=SALE)
     assert (step.operation.status, step.order.status) == (OperationStatus.SENT, OrderStatus.PENDING)
 
-    done = await report_device_result(
-        sound_database, desk.caller, step.operation.operation_id, paid(step.order.amount_minor)
-    )
+    done = await reported(sound_database, desk.caller, step.operation.operation_id, paid(step.order.amount_minor))
     assert (done.advice, done.order.status) == (Advice.GOODS_ISSUED, OrderStatus.CONFIRMED)
     assert done.operation.provider_ref == "ref-1"
 
@@ -319,9 +318,9 @@ async def test_only_the_device_that_opened_an_operation_reports_it(sound_databas
     step = await Desk(sound_database, till(), event).sell(1, kind=SALE)
     for stranger in (till(), till(Role.SUPERVISOR), fan()):
         with pytest.raises(errors.OperationNotYoursError):
-            await report_device_result(sound_database, stranger, step.operation.operation_id, paid(ADULT_PRICE))
+            await reported(sound_database, stranger, step.operation.operation_id, paid(ADULT_PRICE))
     with pytest.raises(errors.OperationNotFoundError):
-        await report_device_result(sound_database, till(), uuid4(), paid(ADULT_PRICE))
+        await reported(sound_database, till(), uuid4(), paid(ADULT_PRICE))
 
 
 async def test_a_repeated_report_gets_the_same_answer_and_a_contradiction_a_supervisor(
@@ -331,16 +330,16 @@ async def test_a_repeated_report_gets_the_same_answer_and_a_contradiction_a_supe
     desk = Desk(sound_database, till(), event)
     step = await desk.sell(1, kind=SALE)
     operation = step.operation.operation_id
-    first = await report_device_result(sound_database, desk.caller, operation, paid(ADULT_PRICE))
-    again = await report_device_result(sound_database, desk.caller, operation, paid(ADULT_PRICE))
-    unknown = await report_device_result(sound_database, desk.caller, operation, UNKNOWN)
+    first = await reported(sound_database, desk.caller, operation, paid(ADULT_PRICE))
+    again = await reported(sound_database, desk.caller, operation, paid(ADULT_PRICE))
+    unknown = await reported(sound_database, desk.caller, operation, UNKNOWN)
     assert first.advice is again.advice is unknown.advice is Advice.GOODS_ISSUED
     assert unknown.operation.status is OperationStatus.SUCCEEDED
     assert await count(sound_database, "SELECT count(*) FROM outbox WHERE type = 'order-confirmed'") == 1
 
     for _ in range(2):
         with pytest.raises(errors.ResultConflictError):
-            await report_device_result(sound_database, desk.caller, operation, DECLINED)
+            await reported(sound_database, desk.caller, operation, DECLINED)
     assert await items(sound_database) == [("result-conflict", operation)]
 
 
@@ -353,7 +352,7 @@ async def test_a_decline_gives_the_seats_back_to_the_hold_with_the_grace_spent(
     await clock.stand_at(hold.expires_at - timedelta(seconds=30))
     order = await desk.check_out(hold)
     step = await desk.pay(order, SALE)
-    declined = await report_device_result(sound_database, desk.caller, step.operation.operation_id, DECLINED)
+    declined = await reported(sound_database, desk.caller, step.operation.operation_id, DECLINED)
 
     assert (declined.operation.status, declined.operation.decline_code) == (OperationStatus.DECLINED, "05")
     assert (declined.advice, declined.order.status) == (Advice.REVERSE, OrderStatus.PENDING)
@@ -371,7 +370,7 @@ async def test_after_a_decline_a_new_card_attempt_gets_no_more_time(sound_databa
     event = await make_event(sound_database)
     desk = Desk(sound_database, till(), event)
     step = await desk.sell(1, kind=SALE)
-    await report_device_result(sound_database, desk.caller, step.operation.operation_id, DECLINED)
+    await reported(sound_database, desk.caller, step.operation.operation_id, DECLINED)
     again = await desk.pay(step.order, SALE)
     assert again.order.pay_until == step.order.pay_until
     assert (await seat_states(sound_database, event))[1][0] == SeatStatus.PAYING
@@ -381,7 +380,7 @@ async def test_after_a_decline_the_seats_can_be_lost_like_any_held_seat(sound_da
     event = await make_event(sound_database)
     desk = Desk(sound_database, till(), event)
     step = await desk.sell(1, kind=SALE)
-    declined = await report_device_result(sound_database, desk.caller, step.operation.operation_id, DECLINED)
+    declined = await reported(sound_database, desk.caller, step.operation.operation_id, DECLINED)
     assert declined.order.pay_until is not None
     await clock.stand_at(declined.order.pay_until)
     taken = await Desk(sound_database, fan(), event).hold(1)
@@ -398,7 +397,7 @@ async def test_a_decline_after_the_time_is_over_frees_the_seats(sound_database: 
     step = await desk.sell(1, kind=SALE)
     assert step.order.pay_until is not None
     await clock.stand_at(step.order.pay_until)
-    declined = await report_device_result(sound_database, desk.caller, step.operation.operation_id, DECLINED)
+    declined = await reported(sound_database, desk.caller, step.operation.operation_id, DECLINED)
     assert declined.order.status is OrderStatus.EXPIRED
     assert (await seat_states(sound_database, event))[1] == (SeatStatus.AVAILABLE, None, None)
 
@@ -410,7 +409,7 @@ async def test_r24_unknown_keeps_the_seats_even_after_grace_and_a_late_success_c
     desk = Desk(sound_database, till(), event)
     step = await desk.sell(1, 2, kind=SALE)
     operation = step.operation.operation_id
-    unknown = await report_device_result(sound_database, desk.caller, operation, UNKNOWN)
+    unknown = await reported(sound_database, desk.caller, operation, UNKNOWN)
     assert (unknown.operation.status, unknown.order.status) == (OperationStatus.UNKNOWN, OrderStatus.RECONCILING)
     assert unknown.advice is Advice.REVERSE
 
@@ -423,7 +422,7 @@ async def test_r24_unknown_keeps_the_seats_even_after_grace_and_a_late_success_c
     with pytest.raises(errors.PaymentRunningError):
         await cancel_order(sound_database, desk.caller, step.order.order_id, "gave up", False)
 
-    late = await report_device_result(sound_database, desk.caller, operation, paid(step.order.amount_minor))
+    late = await reported(sound_database, desk.caller, operation, paid(step.order.amount_minor))
     assert (late.advice, late.order.status) == (Advice.GOODS_ISSUED, OrderStatus.CONFIRMED)
 
 
@@ -431,8 +430,8 @@ async def test_unknown_that_turns_out_negative_in_time_can_be_paid_again(sound_d
     event = await make_event(sound_database)
     desk = Desk(sound_database, till(), event)
     step = await desk.sell(1, kind=SALE)
-    await report_device_result(sound_database, desk.caller, step.operation.operation_id, UNKNOWN)
-    back = await report_device_result(sound_database, desk.caller, step.operation.operation_id, DECLINED)
+    await reported(sound_database, desk.caller, step.operation.operation_id, UNKNOWN)
+    back = await reported(sound_database, desk.caller, step.operation.operation_id, DECLINED)
     assert back.order.status is OrderStatus.PENDING
     assert (await desk.pay(step.order, CASH)).order.status is OrderStatus.CONFIRMED
 
@@ -443,13 +442,13 @@ async def test_an_amount_that_differs_is_an_item_never_a_guess(sound_database: D
     step = await desk.sell(1, kind=SALE)
     operation = step.operation.operation_id
     for _ in range(2):
-        told = await report_device_result(sound_database, desk.caller, operation, paid(ADULT_PRICE - 1))
+        told = await reported(sound_database, desk.caller, operation, paid(ADULT_PRICE - 1))
         assert (told.advice, told.operation.status) == (Advice.REVERSE, OperationStatus.UNKNOWN)
         assert told.order.status is OrderStatus.RECONCILING
     assert await items(sound_database) == [("amount-mismatch", operation)]
     await clock.move(seconds=10_000)
     assert await sweep(sound_database) == 0
-    reversed_ = await report_device_result(sound_database, desk.caller, operation, DECLINED)
+    reversed_ = await reported(sound_database, desk.caller, operation, DECLINED)
     assert reversed_.order.status is OrderStatus.EXPIRED
 
 
@@ -469,8 +468,8 @@ async def test_a_sale_that_comes_too_late_for_its_seats_is_reversed_and_frees_no
     )
     sold = await second.sell(1)
 
-    told = await report_device_result(sound_database, first.caller, operation, paid(ADULT_PRICE))
-    again = await report_device_result(sound_database, first.caller, operation, paid(ADULT_PRICE))
+    told = await reported(sound_database, first.caller, operation, paid(ADULT_PRICE))
+    again = await reported(sound_database, first.caller, operation, paid(ADULT_PRICE))
 
     assert (told.advice, told.order.status, told.operation.status) == (
         Advice.REVERSE, OrderStatus.CANCELLED, OperationStatus.SUCCEEDED,
@@ -507,14 +506,16 @@ async def test_an_authorization_confirms_and_leaves_its_capture_to_be_done(sound
     operation, order = await authorized(sound_database, desk, 1)
     assert not await mark_sent(sound_database, operation)
 
-    done = await record_result(sound_database, operation, paid(order.amount_minor, "auth-1"), source="provider")
+    done = await record_result(sound_database, operation, paid(order.amount_minor, "auth-1"), source="provider:sandbox")
 
     assert done.order.status is OrderStatus.CONFIRMED
     charge, capture = done.order.operations
     assert (capture.kind, capture.status, capture.parent_id) == ("capture", "CREATED", charge.operation_id)
     assert (capture.provider_ref, capture.amount_minor) == ("auth-1", order.amount_minor)
     assert await mark_sent(sound_database, capture.operation_id)
-    captured = await record_result(sound_database, capture.operation_id, paid(order.amount_minor), source="provider")
+    captured = await record_result(
+        sound_database, capture.operation_id, paid(order.amount_minor), source="provider:sandbox"
+    )
     assert captured.operation.status is OperationStatus.SUCCEEDED
     assert captured.order.status is OrderStatus.CONFIRMED
 
@@ -523,10 +524,10 @@ async def test_a_capture_that_fails_for_good_is_a_supervisors(sound_database: Da
     event = await make_event(sound_database)
     desk = Desk(sound_database, fan(), event)
     operation, order = await authorized(sound_database, desk, 1)
-    done = await record_result(sound_database, operation, paid(order.amount_minor), source="provider")
+    done = await record_result(sound_database, operation, paid(order.amount_minor), source="provider:sandbox")
     capture = done.order.operations[1]
-    await record_result(sound_database, capture.operation_id, UNKNOWN, source="provider")
-    failed = await record_result(sound_database, capture.operation_id, DECLINED, source="provider")
+    await record_result(sound_database, capture.operation_id, UNKNOWN, source="provider:sandbox")
+    failed = await record_result(sound_database, capture.operation_id, DECLINED, source="provider:sandbox")
     assert failed.order.status is OrderStatus.CONFIRMED
     assert await items(sound_database) == [("capture-failed", capture.operation_id)]
 
@@ -536,11 +537,11 @@ async def test_a_step_for_the_buyer_is_kept_and_the_seats_too(sound_database: Da
     desk = Desk(sound_database, fan(), event)
     operation, order = await authorized(sound_database, desk, 1)
     action = OperationResult(ResultOutcome.ACTION_REQUIRED, 0, next_action="https://bank.example/3ds")
-    step = await record_result(sound_database, operation, action, source="provider")
+    step = await record_result(sound_database, operation, action, source="provider:sandbox")
     assert (step.operation.status, step.operation.next_action) == ("ACTION_REQUIRED", "https://bank.example/3ds")
     await clock.move(seconds=10_000)
     assert await sweep(sound_database) == 0
-    done = await record_result(sound_database, operation, paid(order.amount_minor), source="provider")
+    done = await record_result(sound_database, operation, paid(order.amount_minor), source="provider:sandbox")
     assert (done.order.status, done.operation.next_action) == (OrderStatus.CONFIRMED, "")
 
 
@@ -552,15 +553,15 @@ async def test_b10_a_late_authorization_is_voided_once_and_touches_nothing_of_th
     operation, order = await authorized(sound_database, first, 1)
     assert order.pay_until is not None
     await clock.stand_at(order.pay_until)
-    await record_result(sound_database, operation, DECLINED, source="provider")
+    await record_result(sound_database, operation, DECLINED, source="provider:sandbox")
     sold = await second.sell(1)
     before = await seat_states(sound_database, event)
 
     for _ in range(3):
         with pytest.raises(errors.ResultConflictError):
-            await record_result(sound_database, operation, paid(order.amount_minor, "late"), source="webhook")
+            await record_result(sound_database, operation, paid(order.amount_minor, "late"), source="provider:sandbox")
         await sweep(sound_database)
-        await release_hold(sound_database, first.caller, order.hold_ids[0])
+        await released(sound_database, first.caller, order.hold_ids[0])
 
     assert await seat_states(sound_database, event) == before
     assert before[1][2] == sold.order.order_id
@@ -578,7 +579,7 @@ async def test_a_limit_that_was_passed_meanwhile_voids_the_authorization(sound_d
     desk = Desk(sound_database, fan(), event)
     operation, order = await authorized(sound_database, desk, 1, 2)
     await sound_database.fetch("UPDATE events SET max_per_account = 1 WHERE event_id = $1", event)
-    refused = await record_result(sound_database, operation, paid(order.amount_minor), source="provider")
+    refused = await record_result(sound_database, operation, paid(order.amount_minor), source="provider:sandbox")
     assert refused.order.status is OrderStatus.CANCELLED
     assert [each.kind for each in refused.order.operations] == ["authorize", "void"]
     assert await items(sound_database) == [("paid-not-confirmed", operation)]
@@ -691,9 +692,9 @@ async def test_releasing_a_declined_hold_ends_its_order(sound_database: Database
     event = await make_event(sound_database)
     desk = Desk(sound_database, till(), event)
     step = await desk.sell(1, kind=SALE)
-    await report_device_result(sound_database, desk.caller, step.operation.operation_id, DECLINED)
-    released = await release_hold(sound_database, desk.caller, step.order.hold_ids[0])
-    assert released.status is HoldStatus.RELEASED
+    await reported(sound_database, desk.caller, step.operation.operation_id, DECLINED)
+    ended = await released(sound_database, desk.caller, step.order.hold_ids[0])
+    assert ended.status is HoldStatus.RELEASED
     assert (await read_order(sound_database, desk.caller, step.order.order_id)).status is OrderStatus.CANCELLED
     with pytest.raises(errors.OrderNotPayableError):
         await desk.pay(step.order, CASH)

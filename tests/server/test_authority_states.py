@@ -15,13 +15,13 @@ from booking.domain import errors, states
 from booking.domain.caller import Role
 from booking.domain.model import OperationResult, ResultOutcome
 from booking.domain.states import OperationKind, PrintJobStatus
-from booking.services.hold_seats import read_hold, release_hold
+from booking.services.hold_seats import read_hold
 from booking.services.orders import cancel_order
 from booking.services.print_tickets import open_print_job, report_print_job
 from booking.services.take_payment import mark_sent, record_result
 from booking.services.tickets import tickets_of_order
 from booking.store.database import Database
-from tests.server.box_office import Clock, Desk, count, fan, make_event, seat_states, till
+from tests.server.box_office import Clock, Desk, count, fan, make_event, released, seat_states, till
 
 TABLES: Mapping[str, tuple[type[StrEnum | IntEnum], Mapping[Any, frozenset[Any]]]] = {
     "seats": (states.SeatStatus, states.SEAT_TRANSITIONS),
@@ -129,7 +129,7 @@ async def _sell_in_every_way(db: Database, event: int) -> None:
 
 async def _report(db: Database, operation: UUID, *results: OperationResult) -> None:
     for result in results:
-        await record_result(db, operation, result, source="test")
+        await record_result(db, operation, result, source="supervisor:test")
 
 
 async def _print(db: Database, event: int) -> None:
@@ -151,7 +151,9 @@ async def _print(db: Database, event: int) -> None:
             db, desk.caller, order.order_id, [ticket.ticket_id], "PDF", key=str(uuid4()), digest=b"d"
         )
         for status in way:
-            await report_print_job(db, desk.caller, job.value.print_job_id, status, "")
+            await report_print_job(
+                db, desk.caller, job.value.print_job_id, status, "", key=str(uuid4()), digest=status.encode()
+            )
 
 
 async def _let_time_run_out(db: Database, event: int, clock: Clock) -> None:
@@ -169,7 +171,7 @@ async def _let_time_run_out(db: Database, event: int, clock: Clock) -> None:
 
 async def _end_by_hand(db: Database, event: int) -> None:
     desk = Desk(db, till(), event)
-    await release_hold(db, desk.caller, (await desk.hold(30)).hold_id)
+    await released(db, desk.caller, (await desk.hold(30)).hold_id)
     for seat, keep in ((31, True), (32, False)):
         order = await desk.check_out(await desk.hold(seat))
         await cancel_order(db, desk.caller, order.order_id, "why", keep)
@@ -234,12 +236,16 @@ async def test_print_jobs_are_replayed_and_refused_by_name(sound_database: Datab
 
     report = (sound_database, desk.caller, job.value.print_job_id)
     for _ in range(2):
-        done = await report_print_job(*report, PrintJobStatus.CONFIRMED, "2 pages")
+        done = (
+            await report_print_job(*report, PrintJobStatus.CONFIRMED, "2 pages", key=str(uuid4()), digest=b"")
+        ).value
         assert (done.status, done.detail) == (PrintJobStatus.CONFIRMED, "2 pages")
     with pytest.raises(errors.PrintJobConflictError):
-        await report_print_job(*report, PrintJobStatus.FAILED, "")
+        await report_print_job(*report, PrintJobStatus.FAILED, "", key="f", digest=b"")
     with pytest.raises(errors.PrintJobNotFoundError):
-        await report_print_job(sound_database, till(), job.value.print_job_id, PrintJobStatus.CONFIRMED, "")
+        await report_print_job(
+            sound_database, till(), job.value.print_job_id, PrintJobStatus.CONFIRMED, "", key="f", digest=b""
+        )
     assert await count(sound_database, "SELECT count(*) FROM seats WHERE printed") == 2
     rows = await sound_database.fetch("SELECT seats, seat_states FROM outbox WHERE type = 'seats-printed'")
     assert [(row["seats"], row["seat_states"]) for row in rows] == [([1, 2], [3 | 1 << 3 | 1 << 6] * 2)]

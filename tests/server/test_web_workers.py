@@ -10,13 +10,13 @@ import pytest
 
 from booking.domain.model import OperationResult, ResultOutcome
 from booking.domain.states import HoldStatus, OperationKind, OrderStatus
-from booking.services import issue_tickets, sweep_expired, take_payment
+from booking.services import issue_tickets, sweep_expired
 from booking.services.hold_seats import read_hold
 from booking.services.issue_tickets import issue_for, issue_new, ticket_code
 from booking.services.orders import read_order
 from booking.services.sweep_expired import sweep_once
 from booking.store.database import Database
-from tests.server.box_office import ADULT_PRICE, Clock, Desk, count, fan, make_event, seat_states, till
+from tests.server.box_office import ADULT_PRICE, Clock, Desk, count, fan, make_event, reported, seat_states, till
 
 TTL_S, GRACE_S = 300, 120
 
@@ -115,7 +115,7 @@ async def test_r24_seats_whose_payment_runs_or_is_not_known_are_kept_after_grace
     step = await desk.sell(1, kind=OperationKind.SALE)
     if unknown:
         result = OperationResult(ResultOutcome.UNKNOWN, ADULT_PRICE)
-        await take_payment.report_device_result(desk.db, desk.caller, step.operation.operation_id, result)
+        await reported(desk.db, desk.caller, step.operation.operation_id, result)
     await clock.move(seconds=TTL_S + GRACE_S + 1000)
     assert await sweep_once(desk.db) == 0
     assert await state(desk.db, desk.event_id, 1) == 2
@@ -126,7 +126,7 @@ async def test_an_order_with_another_amount_booked_keeps_its_seats_until_somebod
 ) -> None:
     step = await desk.sell(1, kind=OperationKind.SALE)
     result = OperationResult(ResultOutcome.SUCCEEDED, ADULT_PRICE - 1)
-    await take_payment.report_device_result(desk.db, desk.caller, step.operation.operation_id, result)
+    await reported(desk.db, desk.caller, step.operation.operation_id, result)
     await clock.move(seconds=TTL_S + GRACE_S + 1000)
     await sweep_once(desk.db)
     order = await read_order(desk.db, desk.caller, step.order.order_id)
@@ -136,7 +136,7 @@ async def test_an_order_with_another_amount_booked_keeps_its_seats_until_somebod
 async def test_a_declined_order_whose_time_runs_out_ends_with_its_hold(desk: Desk, clock: Clock) -> None:
     step = await desk.sell(1, kind=OperationKind.SALE)
     declined = OperationResult(ResultOutcome.DECLINED, ADULT_PRICE)
-    await take_payment.report_device_result(desk.db, desk.caller, step.operation.operation_id, declined)
+    await reported(desk.db, desk.caller, step.operation.operation_id, declined)
     assert await state(desk.db, desk.event_id, 1) == 1
     await clock.move(seconds=TTL_S + GRACE_S)
     assert await sweep_once(desk.db) == 1

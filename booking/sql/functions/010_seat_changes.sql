@@ -28,6 +28,30 @@ CREATE OR REPLACE FUNCTION announce_seats(
     HAVING count(*) > 0
 $$;
 
+-- Whether the seats of an unpaid order may go back: every charge is known to have failed (R7, R24). An amount that differs,
+-- an unknown result, or money that has to be given back keep the seats until somebody settled it.
+CREATE OR REPLACE FUNCTION is_every_charge_negative(p_order uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT NOT EXISTS (SELECT FROM payment_operations p
+                        WHERE p.order_id = p_order AND p.kind IN ('authorize', 'sale', 'cash')
+                          AND p.status <> 'DECLINED')
+$$;
+
+-- A sale that nobody can finish: its seats are PAYING, its time is over, and every charge is known to have failed, or none
+-- was ever opened. No new charge begins after the deadline, so it stays dead. The next hold ends it (R5): nothing waits
+-- for the sweeper. A charge that runs, is unknown, or took money keeps its seats, however late it is (R7, R24).
+CREATE OR REPLACE FUNCTION is_dead_sale(p_order uuid, p_deadline timestamptz, p_now timestamptz)
+RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT p_deadline <= p_now
+       AND EXISTS (SELECT FROM orders o WHERE o.order_id = p_order AND o.status IN ('PENDING', 'RECONCILING'))
+       AND is_every_charge_negative(p_order)
+$$;
+
+CREATE OR REPLACE FUNCTION is_dead_hold(p_hold holds, p_now timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT p_hold.status = 'PAYMENT_PENDING' AND p_hold.expires_at <= p_now
+       AND EXISTS (SELECT FROM order_holds oh WHERE oh.hold_id = p_hold.hold_id AND oh.live
+                      AND is_dead_sale(oh.order_id, p_hold.expires_at, p_now))
+$$;
+
 -- Lock seats in their order (deadlock-free with every other step).
 CREATE OR REPLACE FUNCTION lock_seats(p_event integer, p_seats integer[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

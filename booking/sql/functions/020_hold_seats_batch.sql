@@ -11,6 +11,8 @@
 --
 -- Order: replay, event and a look at the seats (no lock: losers stay cheap and write nothing) → account rows → replay and
 -- limits again under them → seats in order, predicate repeated → holds, seats, outbox.
+-- A dead sale (PAYING past its deadline, every charge negative) is in nobody's way: it makes a request 'slow', and here,
+-- alone, it is ended first, under the account's lock and before limits and seats are looked at (R5).
 -- Time is taken before the seat locks: a hold that runs out while we wait is not taken over.
 CREATE OR REPLACE FUNCTION hold_seats_batch(
     p_events integer[], p_principals text[], p_channels text[], p_keys text[], p_digests bytea[],
@@ -45,6 +47,7 @@ BEGIN
                     WHEN e.status <> 'ON_SALE' OR e.sale_opens_at > v_now THEN 'event-not-on-sale'
                     WHEN look.unknown IS NOT NULL THEN 'seat-unknown'
                     WHEN look.taken IS NOT NULL THEN 'seats-taken'
+                    WHEN look.dead AND NOT p_wait THEN 'slow'
                     ELSE '' END AS code,
                coalesce(look.unknown, look.taken) AS lost
           FROM unnest(p_events, p_principals, p_keys, p_digests) WITH ORDINALITY
@@ -57,10 +60,14 @@ BEGIN
                               WHERE l.event_id = a.event_id AND l.principal = a.principal OFFSET 0) l ON true
           CROSS JOIN LATERAL (
             SELECT array_agg(w.seat_no ORDER BY w.seat_no) FILTER (WHERE s.seat_no IS NULL) AS unknown,
-                   array_agg(w.seat_no ORDER BY w.seat_no) FILTER (WHERE s.seat_no IS NOT NULL
-                       AND NOT (s.status = 0 OR s.status = 1 AND s.hold_expires_at <= v_now)) AS taken
+                   array_agg(w.seat_no ORDER BY w.seat_no) FILTER (WHERE s.seat_no IS NOT NULL AND NOT sale.dead
+                       AND NOT (s.status = 0 OR s.status = 1 AND s.hold_expires_at <= v_now)) AS taken,
+                   coalesce(bool_or(sale.dead), false) AS dead
               FROM unnest(p_seats[p_firsts[a.r] : p_firsts[a.r] + p_counts[a.r] - 1]) AS w (seat_no)
               LEFT JOIN seats s ON s.event_id = a.event_id AND s.seat_no = w.seat_no
+              CROSS JOIN LATERAL (SELECT CASE WHEN s.status = 2 AND s.hold_expires_at <= v_now
+                                              THEN is_dead_sale(s.order_id, s.hold_expires_at, v_now)
+                                              ELSE false END AS dead) sale
           ) look
       ) verdict;
 
@@ -96,6 +103,10 @@ BEGIN
                  ORDER BY l.event_id, l.principal FOR NO KEY UPDATE OF l SKIP LOCKED) k;
         END IF;
 
+        IF p_wait AND v_locked IS NOT NULL THEN
+            PERFORM end_dead_sales(p_events[1], p_principals[1], p_seats, v_now);
+        END IF;
+
         -- A new statement sees what was committed before the account rows were ours.
         SELECT array_agg(verdict.code ORDER BY verdict.r) INTO v_codes
           FROM (
@@ -104,6 +115,7 @@ BEGIN
                         WHEN NOT a.r = ANY (coalesce(v_locked, '{}')) THEN 'slow'
                         WHEN h.hold_id IS NOT NULL
                             THEN CASE WHEN h.digest = a.digest THEN 'replay' ELSE 'key-reused' END
+                        WHEN open.dead AND NOT p_wait THEN 'slow'
                         WHEN a.channel = 'till' AND open.holds >= e.max_open_holds_till THEN 'open-hold-exists'
                         WHEN a.channel = 'online' AND open.holds > 0 THEN 'open-hold-exists'
                         WHEN a.channel = 'online' AND l.sold + open.seats + p_counts[a.r] > e.max_per_account
@@ -118,7 +130,9 @@ BEGIN
                                   WHERE h.event_id = a.event_id AND h.principal = a.principal AND h.idem_key = a.key
                                  OFFSET 0) h ON true
               CROSS JOIN LATERAL (
-                SELECT count(*) AS holds, coalesce(sum(cardinality(o.seats)), 0) AS seats
+                SELECT count(*) AS holds, coalesce(sum(cardinality(o.seats)), 0) AS seats,
+                       coalesce(bool_or(CASE WHEN o.expires_at <= v_now THEN is_dead_hold(o, v_now) ELSE false END),
+                                false) AS dead
                   FROM holds o
                  WHERE v_codes[a.r] = '' AND o.event_id = a.event_id AND o.principal = a.principal
                    AND o.ended_at IS NULL AND (o.status = 'PAYMENT_PENDING' OR o.expires_at > v_now)

@@ -137,6 +137,44 @@ BEGIN
     PERFORM announce_seats(p_hold.event_id, 'seats-released', p_hold.hold_id, v_freed, NULL, p_now);
 END $$;
 
+-- End the dead sales in the way of a hold: those whose seats it wants, and its buyer's own, which would count against him.
+-- Caller: the buyer's account row. Locks orders → holds → all their seats and the wanted ones, each in order; the caller's
+-- own look at the wanted seats then waits for nothing. Whether a sale is dead is read again under the locks.
+CREATE OR REPLACE FUNCTION end_dead_sales(p_event integer, p_principal text, p_seats integer[], p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_suspects uuid[] := ARRAY(
+        SELECT s.hold_id FROM seats s
+         WHERE s.event_id = p_event AND s.seat_no = ANY (p_seats) AND s.status = 2 AND s.hold_expires_at <= p_now
+         UNION
+        SELECT h.hold_id FROM holds h
+         WHERE h.event_id = p_event AND h.principal = p_principal AND h.ended_at IS NULL
+           AND h.status = 'PAYMENT_PENDING' AND h.expires_at <= p_now);
+    v_orders   uuid[];
+    v_order    orders;
+    v_holds    uuid[];
+BEGIN
+    IF cardinality(v_suspects) = 0 THEN
+        RETURN;
+    END IF;
+    v_orders := ARRAY(SELECT oh.order_id FROM order_holds oh JOIN holds h USING (hold_id)
+                       WHERE oh.hold_id = ANY (v_suspects) AND oh.live
+                         AND is_dead_sale(oh.order_id, h.expires_at, p_now));
+    IF cardinality(v_orders) = 0 THEN
+        RETURN;
+    END IF;
+    PERFORM FROM orders o WHERE o.order_id = ANY (v_orders) ORDER BY o.order_id FOR NO KEY UPDATE;
+    v_holds := ARRAY(SELECT oh.hold_id FROM order_holds oh WHERE oh.order_id = ANY (v_orders) AND oh.live);
+    PERFORM FROM holds h WHERE h.hold_id = ANY (v_holds) ORDER BY h.hold_id FOR NO KEY UPDATE;
+    PERFORM lock_seats(p_event, p_seats || ARRAY(
+        SELECT unnest(h.seats) FROM holds h WHERE h.hold_id = ANY (v_holds)));
+    FOR v_order IN SELECT * FROM orders o WHERE o.order_id = ANY (v_orders) ORDER BY o.order_id LOOP
+        IF is_dead_sale(v_order.order_id, deadline_of_order(v_order.order_id), p_now) THEN
+            PERFORM end_sale(v_order, 'EXPIRED', 'EXPIRED', 'time ran out', p_now);
+        END IF;
+    END LOOP;
+END $$;
+
 -- PAYING → HELD under the same deadline, the grace stays used (R7). Caller: lock_sale.
 CREATE OR REPLACE FUNCTION return_to_hold(p_order orders, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -166,6 +204,14 @@ BEGIN
         PERFORM end_sale(p_order, 'EXPIRED', 'EXPIRED', 'time ran out', p_now);
     END IF;
 END $$;
+
+-- Close the open item of a kind that the course of things has settled by itself.
+CREATE OR REPLACE FUNCTION resolve_items(
+    p_operation uuid, p_kind text, p_by text, p_resolution text, p_now timestamptz
+) RETURNS void LANGUAGE sql AS $$
+    UPDATE reconciliation_items i SET resolved_at = p_now, resolved_by = p_by, resolution = p_resolution
+     WHERE i.operation_id = p_operation AND i.kind = p_kind AND i.resolved_at IS NULL
+$$;
 
 -- Open a reconciliation item; one open item of a kind for each operation.
 CREATE OR REPLACE FUNCTION open_item(

@@ -97,7 +97,8 @@ BEGIN
         RETURN refused('too-little-time');
     ELSIF cardinality(p_hold.seats) + (
             SELECT coalesce(sum(cardinality(h.seats)), 0) FROM holds h
-             WHERE h.event_id = p_hold.event_id AND h.status = 'PAYMENT_PENDING') > p_event.paying_cap THEN
+             WHERE h.event_id = p_hold.event_id AND h.status = 'PAYMENT_PENDING'
+               AND NOT is_dead_hold(h, p_now)) > p_event.paying_cap THEN
         RETURN refused('paying-cap-reached');
     END IF;
     RETURN done(NULL);

@@ -33,12 +33,13 @@ BEGIN
     PERFORM take_up_payment(v_order, v_now, p_kind <> 'cash');
     INSERT INTO payment_operations (operation_id, order_id, event_id, kind, status, provider, principal, device_id,
                                     idempotency_key, payment_method, amount_minor, currency, tendered_minor,
-                                    change_minor, advice, next_attempt_at, created_at, updated_at)
+                                    change_minor, advice, decided_by, next_attempt_at, created_at, updated_at)
     VALUES (p_operation, p_order, v_order.event_id, p_kind,
             CASE p_kind WHEN 'cash' THEN 'SUCCEEDED' WHEN 'sale' THEN 'SENT' ELSE 'CREATED' END,
             p_provider, p_principal, p_device, p_operation::text, p_payment_method, p_amount, v_order.currency,
             CASE p_kind WHEN 'cash' THEN p_tendered END, CASE p_kind WHEN 'cash' THEN p_tendered - p_amount END,
             CASE p_kind WHEN 'cash' THEN 'goods-issued' ELSE '' END,
+            CASE p_kind WHEN 'cash' THEN 'drawer:' || p_principal ELSE '' END,
             -- Who opened it drives it; the worker takes over when an API died, a supervisor hears when a till is silent.
             CASE p_kind WHEN 'authorize' THEN v_now + interval '5 s' WHEN 'sale' THEN v_now + interval '5 min' END,
             v_now, v_now);
@@ -82,14 +83,13 @@ BEGIN
      WHERE l.order_id = p_order.order_id AND s.seat_no IS NULL;
     IF v_lost IS NOT NULL THEN
         RETURN refused('seats-taken', '', v_lost);
-    ELSIF p_kind = 'cash' THEN
-        RETURN why_not_confirm_after_hold(p_order, p_amount);
     END IF;
-    RETURN done(NULL);
+    RETURN why_not_confirm_after_hold(p_order);
 END $$;
 
--- As why_not_confirm, for an order whose hold may be HELD again after a decline; as an answer to the caller.
-CREATE OR REPLACE FUNCTION why_not_confirm_after_hold(p_order orders, p_amount bigint)
+-- As why_not_confirm, for an order whose hold may be HELD again after a decline; as an answer to the caller. Whatever
+-- the payment is: nobody is asked for money that is known to have to go back.
+CREATE OR REPLACE FUNCTION why_not_confirm_after_hold(p_order orders)
 RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
     v_event events;
@@ -157,6 +157,28 @@ CREATE OR REPLACE FUNCTION claim_due_operations(p_limit integer) RETURNS SETOF u
      WHERE p.operation_id = due.operation_id
     RETURNING p.operation_id
 $$;
+
+-- Captures that their provider leaves open although the order is confirmed: a reconciliation item each, once, well before
+-- the hour after which `check` asks for one (R25). The worker goes on asking; the item ends with the capture. p_items as
+-- for note_silent_devices. Called before the operations that are due are claimed.
+CREATE OR REPLACE FUNCTION note_overdue_captures(p_items uuid[]) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+    v_now  timestamptz := booking_now();
+    v_op   payment_operations;
+    v_done integer := 0;
+BEGIN
+    FOR v_op IN
+        SELECT d.* FROM payment_operations d
+         WHERE d.next_attempt_at <= v_now AND d.kind = 'capture' AND d.created_at <= v_now - interval '30 min'
+           AND NOT EXISTS (SELECT FROM reconciliation_items i
+                            WHERE i.operation_id = d.operation_id AND i.resolved_at IS NULL)
+         ORDER BY d.next_attempt_at LIMIT cardinality(p_items) FOR NO KEY UPDATE SKIP LOCKED
+    LOOP
+        v_done := v_done + 1;
+        PERFORM open_item(p_items[v_done], 'capture-overdue', v_op, jsonb_build_object('status', v_op.status), v_now);
+    END LOOP;
+    RETURN v_done;
+END $$;
 
 -- Terminals that have not said for minutes what became of a payment: a reconciliation item each, once. p_items: ids for
 -- them, and so the number of items at most. The operation stays as it is: its till may still report.

@@ -1,20 +1,27 @@
 -- What a provider, a terminal or a supervisor says about an operation (R22, R24–R26). Repeats change nothing; unknown never
--- undoes a definite answer; nothing leaves SUCCEEDED or DECLINED. p_device: the device that must have opened it, or NULL.
+-- undoes a definite answer; nothing leaves SUCCEEDED or DECLINED. p_device: the device that says so, or NULL. A device speaks
+-- of its own terminal's sale and of nothing else, a provider of its own operations, nobody of cash: see may_say.
+-- p_principal, p_key, p_digest: whose key is spent on this report (R6); no key, no row.
 -- p_spare: ids for what this step may have to make (capture or void, reconciliation item).
 -- The answer's detail is the advice; code 'result-conflict' comes with its reconciliation item committed.
 CREATE OR REPLACE FUNCTION record_result(
     p_operation uuid, p_device uuid, p_outcome text, p_amount bigint, p_ref text, p_decline_code text,
-    p_card_brand text, p_next_action text, p_evidence jsonb, p_source text, p_spare uuid[]
+    p_card_brand text, p_next_action text, p_evidence jsonb, p_source text, p_spare uuid[],
+    p_principal text DEFAULT NULL, p_key text DEFAULT NULL, p_digest bytea DEFAULT NULL
 ) RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
-    v_op    payment_operations;
-    v_order orders;
-    v_now   timestamptz;
+    v_answer sale_answer := seen_result(p_principal, p_key, p_digest, p_operation);
+    v_op     payment_operations;
+    v_order  orders;
+    v_now    timestamptz;
 BEGIN
+    IF v_answer.code IS NOT NULL THEN
+        RETURN v_answer;
+    END IF;
     SELECT * INTO v_op FROM payment_operations p WHERE p.operation_id = p_operation;
     IF NOT FOUND THEN
         RETURN refused('operation-not-found');
-    ELSIF p_device IS NOT NULL AND v_op.device_id IS DISTINCT FROM p_device THEN
+    ELSIF NOT may_say(v_op, p_device, p_source) THEN
         RETURN refused('operation-not-yours');
     END IF;
     IF v_op.kind IN ('authorize', 'sale', 'cash') THEN
@@ -22,11 +29,19 @@ BEGIN
         v_order := lock_sale(v_op.order_id);
     END IF;
     SELECT * INTO v_op FROM payment_operations p WHERE p.operation_id = p_operation FOR NO KEY UPDATE;
+    v_answer := seen_result(p_principal, p_key, p_digest, p_operation);
+    IF v_answer.code IS NOT NULL THEN
+        RETURN v_answer;
+    ELSIF p_source = 'authority' AND NOT (v_op.status = 'CREATED' AND p_outcome = 'declined') THEN
+        RETURN refused('operation-not-yours');
+    END IF;
     v_now := booking_now();
     PERFORM note_evidence(p_operation, p_evidence, p_source);
 
     IF v_op.status IN ('SUCCEEDED', 'DECLINED') THEN
-        RETURN answer_again(v_op, p_outcome, p_amount, p_ref, p_source, p_spare, v_now);
+        v_answer := answer_again(v_op, p_outcome, p_amount, p_ref, p_source, p_spare, v_now);
+        PERFORM spend_key(p_principal, 'results', p_key, p_digest, p_operation, p_operation, v_now, v_answer.code);
+        RETURN v_answer;
     END IF;
     UPDATE payment_operations p
        SET provider_ref = coalesce(nullif(p_ref, ''), p.provider_ref),
@@ -44,18 +59,47 @@ BEGIN
         UPDATE payment_operations p SET status = 'ACTION_REQUIRED', next_attempt_at = v_now + interval '30 s'
          WHERE p.operation_id = p_operation;
     ELSIF p_outcome = 'declined' THEN
-        UPDATE payment_operations p SET status = 'DECLINED', decline_code = p_decline_code, next_attempt_at = NULL
+        UPDATE payment_operations p
+           SET status = 'DECLINED', decline_code = p_decline_code, decided_by = p_source, next_attempt_at = NULL
          WHERE p.operation_id = p_operation;
         PERFORM after_decline(v_op, v_order, p_decline_code, p_spare[2], v_now);
     ELSE
-        UPDATE payment_operations p SET status = 'SUCCEEDED', next_attempt_at = NULL, next_action = ''
+        UPDATE payment_operations p
+           SET status = 'SUCCEEDED', decided_by = p_source, next_attempt_at = NULL, next_action = ''
          WHERE p.operation_id = p_operation;
-        PERFORM after_success(v_op, v_order, p_amount, p_spare, v_now);
+        PERFORM after_success(v_op, v_order, p_amount, p_spare, p_source, v_now);
     END IF;
+    PERFORM spend_key(p_principal, 'results', p_key, p_digest, p_operation, p_operation, v_now);
     RETURN ROW ('', p_operation, false, advice_of(p_operation), NULL)::sale_answer;
 END $$;
 
--- What a till is told: goods only when this operation paid its order, else take the money back.
+-- Who may say what became of an operation (R24–R27): a device of the sale that it opened itself, a provider of its own
+-- operations, the authority of what was never sent (checked under the lock), a supervisor with evidence of all but cash.
+CREATE OR REPLACE FUNCTION may_say(p_op payment_operations, p_device uuid, p_source text)
+RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE
+        WHEN p_op.kind = 'cash' THEN false
+        WHEN p_device IS NOT NULL
+            THEN p_op.kind = 'sale' AND p_op.device_id IS NOT DISTINCT FROM p_device AND p_source = 'device:' || p_device
+        WHEN p_source LIKE 'supervisor:_%' THEN true
+        WHEN p_op.kind = 'sale' THEN false
+        ELSE p_source IN ('provider:' || p_op.provider, 'authority') END
+$$;
+
+-- What a key of a report answered before: the code of then, the advice of now.
+CREATE OR REPLACE FUNCTION seen_result(p_principal text, p_key text, p_digest bytea, p_operation uuid)
+RETURNS sale_answer LANGUAGE plpgsql AS $$
+DECLARE
+    v_answer sale_answer := seen_key(p_principal, 'results', p_key, p_digest, p_operation);
+BEGIN
+    IF v_answer.code = '' THEN
+        v_answer.detail := advice_of(p_operation);
+    END IF;
+    RETURN v_answer;
+END $$;
+
+-- What a till is told: goods only when this operation paid its order, else take the money back. It answers a success
+-- alone: after an unknown report it means "no goods", and there is nothing that could be taken back.
 CREATE OR REPLACE FUNCTION advice_of(p_operation uuid) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT coalesce(nullif(p.advice, ''), 'reverse') FROM payment_operations p WHERE p.operation_id = p_operation
 $$;
@@ -66,6 +110,21 @@ CREATE OR REPLACE FUNCTION note_evidence(p_operation uuid, p_evidence jsonb, p_s
       FROM jsonb_array_elements(p_evidence) WITH ORDINALITY AS e (value, n)
      ORDER BY e.n
 $$;
+
+-- A till did what it was advised to: the terminal has taken its sale back (R25). That is a void of its own beside the sale,
+-- which stays SUCCEEDED, and the end of the item that waited for it. Said again it changes nothing.
+CREATE OR REPLACE FUNCTION note_reversal(
+    p_op payment_operations, p_ref text, p_source text, p_void uuid, p_now timestamptz
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO payment_operations (operation_id, order_id, event_id, parent_id, part, kind, status, provider, principal,
+                                    device_id, idempotency_key, provider_ref, amount_minor, currency, decided_by,
+                                    created_at, updated_at)
+    VALUES (p_void, p_op.order_id, p_op.event_id, p_op.operation_id, p_op.part, 'void', 'SUCCEEDED', p_op.provider,
+            p_op.principal, p_op.device_id, p_void::text, p_ref, p_op.amount_minor, p_op.currency, p_source, p_now, p_now)
+        ON CONFLICT (parent_id, kind) WHERE kind IN ('capture', 'void') DO NOTHING;
+    PERFORM resolve_items(p_op.operation_id, 'paid-not-confirmed', p_source, 'reversed at the terminal', p_now);
+END $$;
 
 -- A report about an operation that has its answer: the same again is a repeat, another one a conflict for a supervisor.
 -- Money that was taken after all is voided, where the provider can; nothing that was sold since is touched (B10).
@@ -78,6 +137,9 @@ BEGIN
        OR (p_outcome = 'succeeded' AND p_op.status = 'SUCCEEDED' AND p_amount = p_op.amount_minor)
        OR (p_outcome = 'declined' AND p_op.status = 'DECLINED') THEN
         RETURN ROW ('', p_op.operation_id, true, advice_of(p_op.operation_id), NULL)::sale_answer;
+    ELSIF p_outcome = 'declined' AND p_op.kind = 'sale' AND p_op.advice = 'reverse' THEN
+        PERFORM note_reversal(p_op, p_ref, p_source, p_spare[1], p_now);
+        RETURN ROW ('', p_op.operation_id, false, 'reverse', NULL)::sale_answer;
     END IF;
     PERFORM open_item(p_spare[2], 'result-conflict', p_op,
                       jsonb_build_object('recorded', p_op.status, 'reported', p_outcome, 'reported_minor', p_amount,
@@ -116,11 +178,14 @@ END $$;
 
 -- Money is authorized or booked: confirm in this transaction, or give it back and say so (R22, R25).
 CREATE OR REPLACE FUNCTION after_success(
-    p_op payment_operations, p_order orders, p_amount bigint, p_spare uuid[], p_now timestamptz
+    p_op payment_operations, p_order orders, p_amount bigint, p_spare uuid[], p_source text, p_now timestamptz
 ) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_why text;
 BEGIN
+    IF p_op.kind = 'capture' THEN
+        PERFORM resolve_items(p_op.operation_id, 'capture-overdue', p_source, 'captured', p_now);
+    END IF;
     IF p_op.kind NOT IN ('authorize', 'sale') THEN
         RETURN;
     END IF;
@@ -157,3 +222,21 @@ CREATE OR REPLACE FUNCTION open_follow_up(
      WHERE p.operation_id = (p_op).operation_id
         ON CONFLICT (parent_id, kind) WHERE kind IN ('capture', 'void') DO NOTHING
 $$;
+
+-- Whether the money of a confirmed order was refused for good at its capture, and no supervisor has settled that (R25).
+CREATE OR REPLACE FUNCTION is_compensation_due(p_order uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (SELECT FROM payment_operations p JOIN reconciliation_items i USING (operation_id)
+                    WHERE p.order_id = p_order AND i.kind = 'capture-failed' AND i.resolved_at IS NULL)
+$$;
+
+-- The tickets of an order wait for the end of its compensation. Whoever resolves the item announces the order in the same
+-- transaction: the issuer must not depend on a caller who remembers it.
+CREATE OR REPLACE FUNCTION announce_settled_order() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO outbox (event_id, type, aggregate_id, created_at)
+    VALUES (NEW.event_id, 'order-settled', NEW.order_id, NEW.resolved_at);
+    RETURN NULL;
+END $$;
+CREATE OR REPLACE TRIGGER announce_settled_order AFTER UPDATE OF resolved_at ON reconciliation_items
+    FOR EACH ROW WHEN (NEW.kind = 'capture-failed' AND OLD.resolved_at IS NULL AND NEW.resolved_at IS NOT NULL)
+    EXECUTE FUNCTION announce_settled_order();

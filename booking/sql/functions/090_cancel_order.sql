@@ -34,7 +34,8 @@ BEGIN
         RETURN refused('payment-running');
     END IF;
     UPDATE payment_operations p
-       SET status = 'DECLINED', decline_code = 'cancelled', next_attempt_at = NULL, updated_at = v_now
+       SET status = 'DECLINED', decline_code = 'cancelled', decided_by = 'authority', next_attempt_at = NULL,
+           updated_at = v_now
      WHERE p.order_id = p_order AND p.status = 'CREATED';
     IF p_keep_seats AND deadline_of_order(p_order) > v_now THEN
         PERFORM return_to_hold(v_order, v_now);

@@ -1,14 +1,6 @@
 -- The sweeper (R5): tidies what has expired already. Nothing depends on it; it waits for nobody and steals from nobody.
 -- Locks: order → holds → seats, as everywhere. Whatever somebody else has locked is left for the next time.
 
--- Whether the seats of an unpaid order may go back: every charge is known to have failed (R7, R24). An amount that differs,
--- an unknown result, or money that has to be given back keep the seats until somebody settled it.
-CREATE OR REPLACE FUNCTION is_every_charge_negative(p_order uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT NOT EXISTS (SELECT FROM payment_operations p
-                        WHERE p.order_id = p_order AND p.kind IN ('authorize', 'sale', 'cash')
-                          AND p.status <> 'DECLINED')
-$$;
-
 -- Lock the seats that are still a hold's own; false when somebody else holds one of them locked.
 CREATE OR REPLACE FUNCTION try_lock_seats_of_hold(p_hold holds) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE

@@ -33,14 +33,19 @@ END $$;
 
 -- What became of a job. The same again is a repeat. CONFIRMED marks the tickets and their seats printed.
 CREATE OR REPLACE FUNCTION report_print_job(
-    p_principal text, p_all boolean, p_job uuid, p_status text, p_detail text
+    p_principal text, p_all boolean, p_job uuid, p_status text, p_detail text,
+    p_key text DEFAULT NULL, p_digest bytea DEFAULT NULL
 ) RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
-    v_job   print_jobs;
-    v_order orders;
-    v_seats integer[];
-    v_now   timestamptz;
+    v_answer sale_answer := seen_key(p_principal, 'print-reports', p_key, p_digest, p_job);
+    v_job    print_jobs;
+    v_order  orders;
+    v_seats  integer[];
+    v_now    timestamptz;
 BEGIN
+    IF v_answer.code IS NOT NULL THEN
+        RETURN v_answer;
+    END IF;
     SELECT * INTO v_job FROM print_jobs j WHERE j.print_job_id = p_job;
     IF NOT FOUND OR NOT (p_all OR v_job.principal = p_principal) THEN
         RETURN refused('print-job-not-found');
@@ -49,8 +54,13 @@ BEGIN
     v_seats := ARRAY(SELECT t.seat_no FROM tickets t WHERE t.ticket_id = ANY (v_job.ticket_ids) AND t.status <> 'VOID');
     PERFORM lock_seats(v_order.event_id, v_seats);
     SELECT * INTO v_job FROM print_jobs j WHERE j.print_job_id = p_job FOR NO KEY UPDATE;
+    v_answer := seen_key(p_principal, 'print-reports', p_key, p_digest, p_job);
+    IF v_answer.code IS NOT NULL THEN
+        RETURN v_answer;
+    END IF;
     v_now := booking_now();
     IF v_job.status = p_status THEN
+        PERFORM spend_key(p_principal, 'print-reports', p_key, p_digest, p_job, p_job, v_now);
         RETURN ROW ('', p_job, true, '', NULL)::sale_answer;
     ELSIF NOT (v_job.status IN ('QUEUED', 'SENT') AND p_status IN ('SENT', 'CONFIRMED', 'UNKNOWN', 'FAILED')
             OR v_job.status = 'UNKNOWN' AND p_status IN ('CONFIRMED', 'FAILED')) THEN
@@ -65,5 +75,6 @@ BEGIN
          WHERE t.ticket_id = ANY (v_job.ticket_ids) AND t.status IN ('ISSUED', 'PRINTED', 'USED');
         PERFORM announce_seats(v_order.event_id, 'seats-printed', v_job.order_id, v_seats, NULL, v_now);
     END IF;
+    PERFORM spend_key(p_principal, 'print-reports', p_key, p_digest, p_job, p_job, v_now);
     RETURN done(p_job);
 END $$;

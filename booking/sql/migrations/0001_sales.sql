@@ -258,6 +258,8 @@ CREATE UNIQUE INDEX seat_sold_once ON order_seats (event_id, seat_no) WHERE vali
 
 -- One row for each thing asked of a provider, a terminal or the drawer. `idempotency_key` is what the provider sees.
 -- `parent_id` names the charge that a capture, void or refund belongs to. `advice` is what the till was told.
+-- `decided_by` is the source of the definite answer: `provider:NAME`, `device:UUID`, `drawer:PRINCIPAL`,
+-- `supervisor:WHO`, or the authority itself for what was never sent.
 CREATE TABLE payment_operations (
     operation_id     uuid NOT NULL,
     order_id         uuid NOT NULL,
@@ -281,6 +283,7 @@ CREATE TABLE payment_operations (
     decline_code     text NOT NULL DEFAULT '',
     next_action      text NOT NULL DEFAULT '',
     advice           text NOT NULL DEFAULT '',
+    decided_by       text NOT NULL DEFAULT '',
     void_requested   boolean NOT NULL DEFAULT false,
     attempts         integer NOT NULL DEFAULT 0,
     next_attempt_at  timestamptz,
@@ -293,6 +296,7 @@ CREATE TABLE payment_operations (
     CONSTRAINT operation_kind_known CHECK (kind IN ('authorize', 'capture', 'sale', 'void', 'refund', 'cash')),
     CONSTRAINT operation_status_known
         CHECK (status IN ('CREATED', 'SENT', 'ACTION_REQUIRED', 'UNKNOWN', 'SUCCEEDED', 'DECLINED')),
+    CONSTRAINT operation_decided_by_somebody CHECK ((status IN ('SUCCEEDED', 'DECLINED')) = (decided_by <> '')),
     CONSTRAINT operation_advice_known CHECK (advice IN ('', 'goods-issued', 'reverse')),
     CONSTRAINT operation_amount_not_negative CHECK (amount_minor >= 0),
     CONSTRAINT operation_parent_when_due CHECK ((kind IN ('capture', 'void', 'refund')) = (parent_id IS NOT NULL)),
@@ -350,8 +354,9 @@ CREATE UNIQUE INDEX item_open_once ON reconciliation_items (operation_id, kind) 
 
 -- ------------------------------------------------------------------ keys
 
--- Keys of the calls whose key is not a row of their own (R6). `subject_id` is the hold or order in the path,
--- `result_id` what the call made; both kept at least 24 hours and until the order is settled.
+-- Keys of the calls whose key is not a row of their own (R6). `subject_id` is what the path names, `result_id` what the
+-- call made or changed, `code` how it was answered ('' or an error code that was committed with it). Kept at least 24
+-- hours and until the order is settled.
 CREATE TABLE idempotency (
     principal      text NOT NULL,
     route          text NOT NULL,
@@ -359,6 +364,7 @@ CREATE TABLE idempotency (
     request_digest bytea NOT NULL,
     subject_id     uuid NOT NULL,
     result_id      uuid NOT NULL,
+    code           text NOT NULL DEFAULT '',
     created_at     timestamptz NOT NULL,
     CONSTRAINT idempotency_key_once PRIMARY KEY (principal, route, key)
 );

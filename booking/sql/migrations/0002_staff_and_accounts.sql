@@ -95,3 +95,11 @@ CREATE TABLE feed_origin (
     CONSTRAINT feed_origin_pk PRIMARY KEY (only_row),
     CONSTRAINT feed_origin_is_one_row CHECK (only_row)
 );
+
+-- When the sequencer last had numbered all there was. No row: never. Old: changes of seats do not reach the maps, whatever else works.
+CREATE TABLE feed_heartbeat (
+    only_row     boolean NOT NULL DEFAULT true,
+    sequenced_at timestamptz NOT NULL,
+    CONSTRAINT feed_heartbeat_pk PRIMARY KEY (only_row),
+    CONSTRAINT feed_heartbeat_is_one_row CHECK (only_row)
+) WITH (fillfactor = 10);

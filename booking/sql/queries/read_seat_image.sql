@@ -1,5 +1,6 @@
 -- States and versions of all seats with the feed's position, in one snapshot. The versions are big-endian u32.
 SELECT e.plan_version, f.epoch, f.last_version,
+       (SELECT coalesce(max(sequenced_at), 'epoch') FROM feed_heartbeat) AS sequenced_at,
        coalesce(string_agg(substr(int2send(staff_byte(s.status, s.holder, s.printed, s.used)), 2, 1),
                            ''::bytea ORDER BY s.seat_no), ''::bytea) AS states,
        coalesce(string_agg(int4send(s.version), ''::bytea ORDER BY s.seat_no), ''::bytea) AS seat_versions

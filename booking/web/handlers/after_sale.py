@@ -32,7 +32,8 @@ async def open_print_job(call: Call) -> Response:
 async def report_print_job(call: Call) -> Response:
     """How the print went."""
     body = _print_report(call)
-    job = await print_tickets.report_print_job(
-        call.db, call.signed_in, call.id("print_job_id"), PrintJobStatus(body.status), body.detail
-    )
-    return answer(to_wire(job, wire.PrintJob))
+    outcome = await print_tickets.report_print_job(
+        call.db, call.signed_in, call.id("print_job_id"), PrintJobStatus(body.status), body.detail,
+        key=call.key, digest=call.digest,
+    )  # fmt: skip
+    return answer_outcome(outcome, wire.PrintJob, 200)

@@ -42,7 +42,8 @@ async def read_hold(call: Call) -> Response:
 
 async def release_hold(call: Call) -> Response:
     """Give the seats of a hold back."""
-    return answer(to_wire(await holding.release_hold(call.db, call.signed_in, call.id("hold_id")), wire.Hold))
+    outcome = await holding.release_hold(call.db, call.signed_in, call.id("hold_id"), key=call.key, digest=call.digest)
+    return answer_outcome(outcome, wire.Hold, 200)
 
 
 async def check_out(call: Call) -> Response:
@@ -116,5 +117,7 @@ async def report_result(call: Call) -> Response:
         card_brand=body.card_brand,
         evidence=tuple(Evidence(item.at, item.direction, item.body) for item in body.evidence),
     )
-    step = await take_payment.report_device_result(call.db, call.signed_in, call.id("operation_id"), result)
-    return answer(to_wire(step, wire.ResultAnswer))
+    outcome = await take_payment.report_device_result(
+        call.db, call.signed_in, call.id("operation_id"), result, key=call.key, digest=call.digest
+    )
+    return answer_outcome(outcome, wire.ResultAnswer, 200)

@@ -1,0 +1,1 @@
+SELECT note_overdue_captures($1) AS noted
