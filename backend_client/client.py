@@ -24,6 +24,7 @@ from backend_client.errors import (
 from backend_client.http import Http, Request, Response, decode
 from backend_client.retry import ONCE, RetryPolicy, call_with_retry
 from backend_client.seat_frames import FrameError, Snapshot, decode_snapshot
+from backend_client.steady_time import steady_seconds
 from backend_client.tokens import Tokens
 from backend_client.wire import (
     REPLAYED_HEADER,
@@ -84,6 +85,8 @@ class BookingClient:
         """A reading of the server's clock: the time, and the steady instants of asking and hearing."""
         self.on_reached: Callable[[bool], None] = _ignore
         """Whether the last call reached the booking system."""
+        self.reached_at = float("-inf")
+        """The steady instant of the last answer."""
         self._http = Http(base_url, transport=transport)
         self._retry = RetryPolicy() if retry is None else retry
         self._tokens = Tokens(self._exchange_session)
@@ -252,16 +255,21 @@ class BookingClient:
         try:
             response = await self._send_signed(request, anonymous=anonymous)
         except ServiceUnavailableError as error:
-            self.on_reached(error.retry_after_s is not None)
+            self._hear_reached(error.retry_after_s is not None)
             raise
         except AnswerUnknownError:
-            self.on_reached(False)
+            self._hear_reached(False)
             raise
         except BookingRefusedError:
-            self.on_reached(True)
+            self._hear_reached(True)
             raise
-        self.on_reached(True)
+        self._hear_reached(True)
         return response
+
+    def _hear_reached(self, reached: bool) -> None:
+        if reached:
+            self.reached_at = steady_seconds()
+        self.on_reached(reached)
 
     async def _send_signed(self, request: Request, *, anonymous: bool) -> Response:
         token = None if anonymous else await self._tokens.access_token()

@@ -10,8 +10,10 @@ continue from its version; if the server cannot, it says `resync`.
                          ▲  └─hello continues──▶ CATCHING_UP ──caught up──▶ LIVE
                          │                            │                     │
                          └──dial── STALE ◀──link lost─┴──────(any)──────────┘     gap, epoch, resync: ▶ BUFFERING
+                                                                LIVE ──late──▶ LAGGING ──on time──▶ LIVE
 
-Only in LIVE does the map show all that the server had said.
+Only in LIVE does the map show all that happened. A good link is not enough: the server also says when its changes were
+last numbered, and when that is long ago they do not come (LAGGING).
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from backend_client.seat_frames import (
     States,
     decode_delta,
 )
-from backend_client.wire import EventId, FeedBeat, FeedDelta, FeedHello, FeedResync, FeedText
+from backend_client.wire import FEED_LATE_S, EventId, FeedBeat, FeedDelta, FeedHello, FeedResync, FeedText
 
 
 class FeedState(StrEnum):
@@ -43,6 +45,7 @@ class FeedState(StrEnum):
     CATCHING_UP = "catching-up"
     BUFFERING = "buffering"
     LIVE = "live"
+    LAGGING = "lagging"
     STALE = "stale"
 
 
@@ -55,12 +58,15 @@ class Signal(StrEnum):
     HELLO_CURRENT = "hello-current"
     MISSED = "missed"
     CAUGHT_UP = "caught-up"
+    LATE = "late"
+    ON_TIME = "on-time"
+    RENEW = "renew"
     LINK_LOST = "link-lost"
     CLOSE = "close"
 
 
 _S, _T = FeedState, Signal
-_LINKED = (_S.CONNECTING, _S.CATCHING_UP, _S.BUFFERING, _S.LIVE)
+_LINKED = (_S.CONNECTING, _S.CATCHING_UP, _S.BUFFERING, _S.LIVE, _S.LAGGING)
 
 TRANSITIONS: Mapping[tuple[FeedState, Signal], FeedState] = {
     (_S.CLOSED, _T.DIAL): _S.CONNECTING,
@@ -73,6 +79,10 @@ TRANSITIONS: Mapping[tuple[FeedState, Signal], FeedState] = {
     (_S.BUFFERING, _T.CAUGHT_UP): _S.LIVE,
     (_S.BUFFERING, _T.MISSED): _S.BUFFERING,
     (_S.LIVE, _T.MISSED): _S.BUFFERING,
+    (_S.LIVE, _T.LATE): _S.LAGGING,
+    (_S.LAGGING, _T.ON_TIME): _S.LIVE,
+    (_S.LAGGING, _T.MISSED): _S.BUFFERING,
+    **{(state, _T.RENEW): _S.CONNECTING for state in _LINKED},
     **{(state, _T.LINK_LOST): _S.STALE for state in _LINKED},
     **{(state, _T.CLOSE): _S.CLOSED for state in (*_LINKED, _S.STALE)},
 }
@@ -112,13 +122,18 @@ class ServerTimeHeard:
 
 
 @dataclass(frozen=True, slots=True)
+class Confirmed:
+    """The map shows all that happened until now, though nothing new came."""
+
+
+@dataclass(frozen=True, slots=True)
 class LinkRefused:
     """The peer broke the protocol: drop the link and dial again later."""
 
     reason: str
 
 
-FeedEvent = StateChanged | SnapshotWanted | SnapshotTaken | DeltaTaken | ServerTimeHeard | LinkRefused
+FeedEvent = StateChanged | SnapshotWanted | SnapshotTaken | DeltaTaken | ServerTimeHeard | Confirmed | LinkRefused
 
 _decoder = msgspec.json.Decoder(FeedText)
 
@@ -140,6 +155,8 @@ class SeatFeedProtocol:
         self.position: Position | None = None
         self._feed: Position | None = None
         """How far the server's feed is known to be."""
+        self._late = False
+        """The server's changes were last numbered too long ago for the map to be right."""
         self._buffer: list[Delta] = []
         self._request_no = 0
         self._outstanding = False
@@ -147,10 +164,13 @@ class SeatFeedProtocol:
     # ------------------------------------------------------------ the link
 
     def dial(self) -> list[FeedEvent]:
-        """A connection is being made; `position` goes into its address, so that the server may continue from there."""
+        """A connection is being made, perhaps in place of a good one.
+
+        `position` goes into its address, so that the server may continue from there.
+        """
         self._buffer.clear()
         self._feed = None
-        return self._move(Signal.DIAL)
+        return self._move(Signal.RENEW if self.state in _LINKED else Signal.DIAL)
 
     def lose_link(self) -> list[FeedEvent]:
         """The connection ended, or was silent for too long."""
@@ -168,6 +188,9 @@ class SeatFeedProtocol:
         """A frame of the link: binary deltas as bytes, messages as text."""
         if self.state not in _LINKED:
             return []
+        return self._judged(self._take(frame))
+
+    def _take(self, frame: bytes | str) -> list[FeedEvent]:
         try:
             message = decode_delta(frame) if isinstance(frame, bytes) else self._parse(frame)
         except (FrameError, msgspec.DecodeError) as error:
@@ -177,6 +200,7 @@ class SeatFeedProtocol:
         if self.state is FeedState.CONNECTING:
             return [LinkRefused("the first frame is no hello")]
         if isinstance(message, FeedBeat):
+            self._late = _is_late(message)
             return self._take_claim(Position(message.epoch, message.version))
         if isinstance(message, FeedResync):
             self._feed = Position(message.epoch, message.version)
@@ -193,6 +217,7 @@ class SeatFeedProtocol:
         if self.state is not FeedState.CONNECTING or hello.event_id != self.event_id:
             return [LinkRefused("hello out of turn, or for another event")]
         self._feed = Position(hello.epoch, hello.version)
+        self._late = _is_late(hello)
         heard: list[FeedEvent] = [ServerTimeHeard(hello.server_time)]
         if self.position is None or self.position.epoch != hello.epoch:
             return [*heard, *self._move(Signal.HELLO_FRESH), *self._want_snapshot(retry=False)]
@@ -211,12 +236,24 @@ class SeatFeedProtocol:
         position = self.position
         if position is None or position.epoch != claim.epoch or position.version < claim.version:
             return self._miss()
+        if self.state is FeedState.LIVE and not self._late:
+            return [Confirmed()]
         return self._catch_up()
+
+    def _judged(self, events: list[FeedEvent]) -> list[FeedEvent]:
+        """From LIVE to LAGGING and back, as the last frame says; nobody is told LIVE in passing."""
+        if self.state is FeedState.LIVE and self._late:
+            rest = [event for event in events if event != StateChanged(FeedState.LIVE)]
+            return [*rest, *self._move(Signal.LATE)]
+        if self.state is FeedState.LAGGING and not self._late:
+            return [*events, *self._move(Signal.ON_TIME)]
+        return events
 
     def _take_delta(self, delta: Delta) -> list[FeedEvent]:
         if delta.event_id != self.event_id:
             return []
         self._claim(Position(delta.epoch, delta.to_version))
+        self._late = False  # it has just been numbered
         if self.state is FeedState.BUFFERING:
             if self._buffer and self._buffer[-1].epoch != delta.epoch:
                 self._buffer.clear()
@@ -270,7 +307,7 @@ class SeatFeedProtocol:
         self._buffer.clear()
         if self.position.version < self._feed.version:
             return [*events, *self._want_snapshot(retry=True)]
-        return [*events, *self._move(Signal.CAUGHT_UP)]
+        return self._judged([*events, *self._move(Signal.CAUGHT_UP)])
 
     def fail_snapshot(self, request_no: int) -> list[FeedEvent]:
         """No snapshot came for this request; another is wanted while it is still needed."""
@@ -288,7 +325,7 @@ class SeatFeedProtocol:
         if self.state is FeedState.CLOSED:
             return []
         old = self.position
-        if self.state in (FeedState.LIVE, FeedState.CATCHING_UP):
+        if self.state in (FeedState.LIVE, FeedState.LAGGING, FeedState.CATCHING_UP):
             return []
         if old is not None and (snapshot.epoch, snapshot.version) <= (old.epoch, old.version):
             return []
@@ -321,6 +358,13 @@ class SeatFeedProtocol:
     def _move(self, signal: Signal) -> list[FeedEvent]:
         before, self.state = self.state, TRANSITIONS[self.state, signal]
         return [] if self.state is before else [StateChanged(self.state)]
+
+
+def _is_late(message: FeedHello | FeedBeat) -> bool:
+    """Whether the changes were last numbered too long ago; a server from before this was said is trusted."""
+    if message.sequenced_at is None:
+        return False
+    return (message.server_time - message.sequenced_at).total_seconds() > FEED_LATE_S
 
 
 def _delta_of_json(message: FeedDelta, event_id: EventId) -> Delta:

@@ -14,7 +14,7 @@ import re
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
@@ -141,6 +141,8 @@ class FakeBookingServer:
     refreshes: int = 0
     on_step: Callable[[str], None] | None = None
     feed_reachable: bool = True
+    sequencer_late_s: float = 0.0
+    """How long ago the feed says that changes were last numbered."""
     _delays: list[tuple[str, float]] = field(default_factory=list)
     _planned: deque[_Planned] = field(default_factory=deque)
     _sessions: dict[str, tuple[StaffSession, Role]] = field(default_factory=dict)
@@ -325,7 +327,8 @@ class FakeBookingServer:
         house = self.house
         query = parse_qs(urlsplit(address).query)
         link.put(_text(FeedHello(
-            event_id=house.event_id, epoch=house.epoch, version=house.version, server_time=house.now()
+            event_id=house.event_id, epoch=house.epoch, version=house.version, server_time=house.now(),
+            sequenced_at=self._sequenced_at(),
         )))  # fmt: skip
         if "since" in query and int(query["epoch"][0]) == house.epoch:
             missed = [delta for delta in house.deltas if delta.to_version > int(query["since"][0])]
@@ -344,8 +347,14 @@ class FakeBookingServer:
     def beat(self) -> None:
         """Send a beat to every open link."""
         house = self.house
+        frame = FeedBeat(
+            epoch=house.epoch, version=house.version, server_time=house.now(), sequenced_at=self._sequenced_at()
+        )
         for link in self.open_links:
-            link.put(_text(FeedBeat(epoch=house.epoch, version=house.version, server_time=house.now())))
+            link.put(_text(frame))
+
+    def _sequenced_at(self) -> datetime:
+        return self.house.now() - timedelta(seconds=self.sequencer_late_s)
 
     def ask_resync(self) -> None:
         """Tell every open link that it must load the snapshot again."""

@@ -10,7 +10,7 @@ from app.actions.show_event import open_event
 from app.core.errors import SaleNotReadyError
 from backend_client.errors import BookingClientError
 from backend_client.feed import Dial, Rhythm, SeatFeed, dial_websocket
-from backend_client.feed_protocol import DeltaTaken, FeedEvent, FeedState, SnapshotTaken, StateChanged
+from backend_client.feed_protocol import Confirmed, DeltaTaken, FeedEvent, FeedState, SnapshotTaken, StateChanged
 from backend_client.steady_time import steady_seconds
 from backend_client.wire import EventId
 
@@ -52,7 +52,8 @@ def _shows(desk: Desk, event_id: EventId) -> bool:
 def _take(desk: Desk, event: FeedEvent) -> bool:
     """Put an event into the store; False when the seats do not fit the plan that is shown."""
     store = desk.store
-    store.hear_feed(steady_seconds())
+    if _says_how_it_is(event, store.feed_state):
+        store.hear_feed(steady_seconds())
     try:
         match event:
             case StateChanged(state):
@@ -69,6 +70,13 @@ def _take(desk: Desk, event: FeedEvent) -> bool:
         _log.warning("the seats do not fit the plan: %s", error)
         return False
     return True
+
+
+def _says_how_it_is(event: FeedEvent, state: FeedState) -> bool:
+    """Whether the map is right at this moment. A snapshot on a link is not yet that: what follows tells."""
+    if isinstance(event, SnapshotTaken):
+        return state in {FeedState.STALE, FeedState.CONNECTING}
+    return isinstance(event, DeltaTaken | Confirmed) or event == StateChanged(FeedState.LIVE)
 
 
 async def _reload(desk: Desk, event_id: EventId) -> None:

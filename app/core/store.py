@@ -22,6 +22,8 @@ from backend_client.seat_frames import Delta, Snapshot
 from backend_client.wire import EventDetail, EventSummary, Plan, SeatRef
 
 NOTICES_KEPT = 20
+_OUT_OF_DATE = {FeedState.STALE, FeedState.LAGGING}
+_SETTLED = {*_OUT_OF_DATE, FeedState.LIVE, FeedState.CLOSED}
 
 
 class Change(Flag):
@@ -88,7 +90,11 @@ Listener = Callable[[Change], None]
 
 
 class ConsoleStore:
-    """See the module. Read the attributes, write through the methods. `feed_heard_at`: seconds of the steady clock."""
+    """See the module. Read the attributes, write through the methods.
+
+    `feed_heard_at`: when the map was last known to be right, in seconds of the steady clock. `map_out_of_date`: it may
+    be wrong and a person must know; it stays so until the map is right again, however often that is tried.
+    """
 
     def __init__(self, clock: ServerClock) -> None:
         self.clock = clock
@@ -103,7 +109,9 @@ class ConsoleStore:
         self.connection = Connection.UNTRIED
         self.feed_state = FeedState.CLOSED
         self.feed_heard_at: float | None = None
+        self.map_out_of_date = False
         self.terminal_progress = ""
+        self.stop_wished = False
         self.notices: tuple[Notice, ...] = ()
         self._listeners: list[Listener] = []
         self._depth = 0
@@ -219,10 +227,12 @@ class ConsoleStore:
         """Where the seat feed stands."""
         if state is not self.feed_state:
             self.feed_state = state
+            if state in _SETTLED:
+                self.map_out_of_date = state in _OUT_OF_DATE
             self._changed(Change.FEED)
 
     def hear_feed(self, heard_at: float) -> None:
-        """A frame came, at this instant of the steady clock."""
+        """The map was right at this instant of the steady clock."""
         self.feed_heard_at = heard_at
         self._changed(Change.FEED)
 
@@ -234,6 +244,11 @@ class ConsoleStore:
     def put_terminal_progress(self, progress: str) -> None:
         """What the card terminal is doing, as a code; empty when idle."""
         self.terminal_progress = progress
+        self._changed(Change.TERMINAL)
+
+    def wish_stop(self, wished: bool) -> None:  # said by what it sets
+        """Whether somebody here asked the terminal to stop the payment that runs."""
+        self.stop_wished = wished
         self._changed(Change.TERMINAL)
 
     def post(self, notice: Notice) -> None:

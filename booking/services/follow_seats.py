@@ -28,6 +28,7 @@ class SeatImage:
     """All seats of an event at (epoch, version); `states` one staff byte a seat, `seat_versions` big-endian u32.
 
     Changes that were not numbered yet may be in it: compare a change's seat version before applying it.
+    `sequenced_at`: the sequencer's last heartbeat.
     """
 
     event_id: int
@@ -36,6 +37,7 @@ class SeatImage:
     version: int
     states: bytes
     seat_versions: bytes
+    sequenced_at: datetime
 
 
 @dataclass(slots=True)
@@ -49,10 +51,14 @@ class FeedPosition:
 
 @dataclass(frozen=True, slots=True)
 class FeedNews:
-    """An answer of `read_after`. An event that is missing in `events` has no feed any more; no time without events."""
+    """An answer of `read_after`. An event that is missing in `events` has no feed any more; no times without events.
+
+    `sequenced_at`: the sequencer's last heartbeat.
+    """
 
     events: Mapping[int, FeedPosition]
     server_time: datetime | None
+    sequenced_at: datetime | None
 
 
 async def read_seats(db: Database, event_id: int) -> SeatImage:
@@ -72,6 +78,7 @@ async def read_seats(db: Database, event_id: int) -> SeatImage:
         row["last_version"],
         bytes(row["states"]),
         bytes(row["seat_versions"]),
+        row["sequenced_at"],
     )
 
 
@@ -83,12 +90,13 @@ async def read_after(db: Database, positions: Mapping[int, int]) -> FeedNews:
     """
     events: dict[int, FeedPosition] = {}
     server_time: datetime | None = None
+    sequenced_at: datetime | None = None
     for row in await feed_queries.read_feed_after(db, list(positions), list(positions.values())):
         position = events.setdefault(row["event_id"], FeedPosition(row["epoch"], row["last_version"]))
         if row["version"] is not None:
             position.batches.append((row["version"], bytes(row["body"])))
-        server_time = row["server_time"]
-    return FeedNews(events, server_time)
+        server_time, sequenced_at = row["server_time"], row["sequenced_at"]
+    return FeedNews(events, server_time, sequenced_at)
 
 
 async def listen(db: Database, on_notice: Callable[[Iterable[int]], None]) -> None:

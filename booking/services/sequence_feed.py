@@ -9,6 +9,9 @@ All of a tick is one transaction under the lock of one cursor row: two sequencer
 nothing. Listeners are notified in a transaction of its own, because NOTIFY takes a lock that all commits would wait
 for, and with event ids and versions only (G1). Versions belong to an epoch; it rises when the cluster or its timeline
 is another one, because versions may then have been given that this cluster never saw.
+
+Once a second it leaves a heartbeat, after a tick: one that is stopped, stuck or away is known by it, since the feed
+alone looks the same whether nothing changes or nobody numbers the changes.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from booking.store.feed_queries import FeedOrigin, SequencedVersion
 CHANNEL = "seat_feed"
 CONSUMER = "sequencer"
 TICK_S = 0.02
+HEARTBEAT_S = 1.0
 KEEP_FEED_S = 3600.0
 _PRUNE_EVERY_S = 60.0
 _BEFORE_EVERYTHING = "3:3:"
@@ -40,10 +44,13 @@ async def run(db: Database, *, tick_s: float = TICK_S) -> None:
     """
     await prepare(db)
     loop = asyncio.get_running_loop()
-    prune_at = loop.time() + _PRUNE_EVERY_S
+    beat_at, prune_at = loop.time(), loop.time() + _PRUNE_EVERY_S
     while True:
         started_at = loop.time()
         await tick(db)
+        if started_at >= beat_at:
+            beat_at = started_at + HEARTBEAT_S
+            await _beat(db)
         if started_at >= prune_at:
             prune_at = started_at + _PRUNE_EVERY_S
             await _prune(db)
@@ -119,6 +126,11 @@ def events_of_notice(payload: str) -> list[int]:
     """The event ids of a notice; whatever cannot be read is skipped, because a notice is only a wake-up."""
     heads = (word.partition(":")[0] for word in payload.split())
     return [int(head) for head in heads if head.isdecimal()]
+
+
+async def _beat(db: Database) -> None:
+    async with db.transaction() as connection:
+        await feed_queries.note_heartbeat(connection)
 
 
 async def _prune(db: Database) -> None:

@@ -98,16 +98,21 @@ async def notify_feed(connection: Connection, payloads: Iterable[str]) -> None:
         await connection.execute(sql.query("notify_feed"), payload)
 
 
+async def note_heartbeat(connection: Connection) -> None:
+    """The sequencer has numbered all there is."""
+    await connection.execute(sql.query("note_heartbeat"))
+
+
 async def prune_seat_feed(connection: Connection, older_than_s: float) -> None:
     """Drop versions that no ring and no client asks for any more."""
     await connection.execute(sql.query("prune_seat_feed"), older_than_s)
 
 
 async def read_seat_image(db: Database, event_id: int) -> Record | None:
-    """Row (plan_version, epoch, last_version, states, seat_versions), all of one snapshot."""
+    """Row (plan_version, epoch, last_version, sequenced_at, states, seat_versions), all of one snapshot."""
     return await db.fetchrow(sql.query("read_seat_image"), event_id)
 
 
 async def read_feed_after(db: Database, event_ids: Sequence[int], versions: Sequence[int]) -> list[Record]:
-    """Rows (server_time, event_id, epoch, last_version, version, body) after the versions; NULL body: no news."""
+    """Rows (server_time, sequenced_at, event_id, epoch, last_version, version, body); NULL body: no news."""
     return await db.fetch(sql.query("read_feed_after"), list(event_ids), list(versions))

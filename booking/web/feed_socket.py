@@ -170,7 +170,12 @@ class Stream:
 
     def _beat(self) -> wire.FeedBeat:
         """Says that all up to this client's version has been sent."""
-        return wire.FeedBeat(epoch=self._epoch, version=self._version, server_time=self._seats.server_time())
+        return wire.FeedBeat(
+            epoch=self._epoch,
+            version=self._version,
+            server_time=self._seats.server_time(),
+            sequenced_at=self._seats.sequenced_at,
+        )
 
     def _resync(self) -> wire.FeedResync:
         """From here on the stream goes on from where the projection stands; the client loads a snapshot first."""
@@ -179,3 +184,4 @@ class Stream:
         self._version = projection.version
         self._lost = False
         return wire.FeedResync(epoch=self._epoch, version=self._version)
+            sequenced_at=self._seats.sequenced_at,

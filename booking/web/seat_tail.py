@@ -36,6 +36,8 @@ class EventFeed:
         self.projection = _projection_of(image)
         self.followers = 0
         self.used_at = 0.0
+        self.true_at = 0.0
+        """Loop time at which the authority was asked last: whatever it had numbered then is in the projection."""
         self.publishers = {
             layout: FeedPublisher(interval_s, lambda: self.projection.version)
             for layout, interval_s in MIN_INTERVAL_S.items()
@@ -80,10 +82,12 @@ class SeatTail:
         self._db = db
         self._poll_s = poll_s
         self._feeds: dict[int, EventFeed] = {}
-        self._loading: dict[int, asyncio.Lock] = {}
+        self._loading: dict[int, asyncio.Task[EventFeed]] = {}
         self._named: set[int] = set()
         self._wake = asyncio.Event()
         self._clock_offset = timedelta()
+        self.sequenced_at: datetime | None = None
+        """The sequencer's last heartbeat that was seen here; it stays when the database is away, as the seats do."""
 
     def server_time(self) -> datetime:
         """The database's time, as near as the last look at it tells."""
@@ -96,15 +100,33 @@ class SeatTail:
             EventNotFoundError: there is no such event.
             AuthorityAwayError: the event is not in memory and the database cannot be reached.
         """
-        feed = self._feeds.get(event_id)
-        if feed is None:
-            async with self._loading.setdefault(event_id, asyncio.Lock()):
-                feed = self._feeds.get(event_id)
-                if feed is None:
-                    feed = self._feeds[event_id] = EventFeed(await follow_seats.read_seats(self._db, event_id))
-            self._loading.pop(event_id, None)
+        feed = self._feeds.get(event_id) or await self._loaded(event_id)
         feed.used_at = asyncio.get_running_loop().time()
         return feed
+
+    async def _loaded(self, event_id: int) -> EventFeed:
+        """One reading for all who ask meanwhile: they share its failure too, instead of waiting in line for their own.
+
+        Whoever began it may go away.
+        """
+        loading = self._loading.get(event_id)
+        if loading is None:
+            loading = self._loading[event_id] = asyncio.create_task(self._load(event_id), name="seat-tail-load")
+            loading.add_done_callback(lambda task: self._on_loaded(event_id, task))
+        return await asyncio.shield(loading)
+
+    async def _load(self, event_id: int) -> EventFeed:
+        read_at = asyncio.get_running_loop().time()
+        image = await follow_seats.read_seats(self._db, event_id)
+        self.sequenced_at = self.sequenced_at or image.sequenced_at
+        feed = self._feeds[event_id] = EventFeed(image)
+        feed.true_at = feed.used_at = read_at
+        return feed
+
+    def _on_loaded(self, event_id: int, loading: asyncio.Task[EventFeed]) -> None:
+        del self._loading[event_id]
+        if not loading.cancelled():
+            loading.exception()  # taken note of, should nobody have waited
 
     async def run(self) -> None:
         """Tail until cancelled: one task listens, one looks."""
@@ -142,14 +164,23 @@ class SeatTail:
         """Bring these events up to date; read anew whatever cannot be continued."""
         if not event_ids:
             return
+        asked_at = asyncio.get_running_loop().time()
         positions = {event_id: self._feeds[event_id].projection.version for event_id in event_ids}
         news = await follow_seats.read_after(self._db, positions)
         if news.server_time is not None:
             self._clock_offset = news.server_time - datetime.now(UTC)
+            self.sequenced_at = news.sequenced_at
         broken = {event_id for event_id in event_ids if not self._advance(event_id, news.events.get(event_id))}
         for event_id in broken:
             log.warning("event %d: seat feed cannot be continued, reading all seats", event_id)
             await self._read_anew(event_id)
+        for event_id in event_ids & self._feeds.keys():
+            self._note_true(event_id, news.events.get(event_id), asked_at)
+
+    def _note_true(self, event_id: int, position: FeedPosition | None, asked_at: float) -> None:
+        feed = self._feeds[event_id]
+        if position is not None and feed.projection.version >= position.last_version:  # not with more to be fetched
+            feed.true_at = asked_at
 
     def _advance(self, event_id: int, position: FeedPosition | None) -> bool:
         """Apply what is new; False when the feed does not continue where the projection stands."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -203,6 +204,43 @@ async def test_g3_a_quiet_feed_beats_so_that_a_silent_link_is_noticed(api: Runni
         assert isinstance(beat, wire.FeedBeat)
         assert (beat.epoch, beat.version) == (hello.epoch, hello.version)
         assert beat.server_time > hello.server_time
+
+
+async def test_beats_tell_when_a_stopped_sequencer_last_numbered_changes(
+    dsn: str, event_id: int, tmp_path: Path
+) -> None:
+    """The workers' process is frozen: link and beats are good, changes would not come, and the beats say so."""
+    for name in ("work", "serve"):
+        (tmp_path / name).mkdir()
+    async with (
+        running("work", "--dsn", dsn, "--only", "sequencer", folder=tmp_path / "work") as worker,
+        running("serve", "--dsn", dsn, folder=tmp_path / "serve") as api,
+        feed(api, event_id) as (socket, _),
+    ):
+        while late_s(await next_frame(socket)) > wire.FEED_LATE_S / 2:
+            pass
+        worker.process.send_signal(signal.SIGSTOP)
+        while late_s(await next_frame(socket)) <= wire.FEED_LATE_S:
+            pass
+        async with feed(api, event_id) as (_, hello):
+            assert late_s(hello) > wire.FEED_LATE_S
+        worker.process.send_signal(signal.SIGCONT)
+        while late_s(await next_frame(socket)) > wire.FEED_LATE_S / 2:
+            pass
+
+
+async def test_an_api_process_knows_from_its_first_hello_that_no_sequencer_runs(
+    dsn: str, event_id: int, tmp_path: Path
+) -> None:
+    async with running("serve", "--dsn", dsn, folder=tmp_path) as api, feed(api, event_id) as (_, hello):
+        assert late_s(hello) > 50
+
+
+def late_s(frame: object) -> float:
+    """How long ago changes were numbered, says a frame."""
+    assert isinstance(frame, wire.FeedHello | wire.FeedBeat)
+    assert frame.sequenced_at is not None
+    return (frame.server_time - frame.sequenced_at).total_seconds()
 
 
 @pytest.mark.parametrize(

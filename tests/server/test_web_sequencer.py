@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -261,3 +262,39 @@ async def test_old_versions_are_pruned(database: Database) -> None:
     await sequence_feed.tick(database)
     await sequence_feed._prune(database)
     assert (await feed_of(database, event_id))[0] == [2]
+
+
+async def heartbeat(db: Database) -> datetime | None:
+    row = await db.fetchrow("SELECT sequenced_at FROM feed_heartbeat")
+    return row[0] if row else None
+
+
+async def test_a_sequencer_that_runs_leaves_at_most_one_heartbeat_a_second(database: Database) -> None:
+    beats = {await heartbeat(database)}
+    loop = asyncio.get_running_loop()
+    sequencer = asyncio.create_task(sequence_feed.run(database, tick_s=0.005), name="sequencer")
+    began_at = loop.time()
+    try:
+        async with asyncio.timeout(20):
+            while len(beats) < 4:
+                beats.add(await heartbeat(database))
+                await asyncio.sleep(0.01)
+    finally:
+        sequencer.cancel()
+        await asyncio.gather(sequencer, return_exceptions=True)
+    assert loop.time() - began_at > 2 * sequence_feed.HEARTBEAT_S * 0.95
+
+
+async def test_a_sequencer_that_cannot_number_leaves_no_heartbeat(database: Database) -> None:
+    """A rival has died in the midst and its lock is still there: the tick waits, and so does the heartbeat."""
+    await sequence_feed.prepare(database)
+    event_id = await make_event(database, SEATS)
+    async with database.transaction() as connection:
+        await feed_queries.lock_consumer(connection, sequence_feed.CONSUMER)
+        await change(database, event_id, [1])
+        before = await heartbeat(database)
+        sequencer = asyncio.create_task(sequence_feed.run(database), name="sequencer")
+        await asyncio.sleep(1.2 * sequence_feed.HEARTBEAT_S)  # the claim is that nothing happens in this time
+        assert await heartbeat(database) == before
+        sequencer.cancel()
+        await asyncio.gather(sequencer, return_exceptions=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import hypothesis.strategies as st
 import msgspec
@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from backend_client.feed_protocol import (
     TRANSITIONS,
+    Confirmed,
     DeltaTaken,
     FeedEvent,
     FeedState,
@@ -37,12 +38,17 @@ def text(message: msgspec.Struct) -> str:
     return msgspec.json.encode(message).decode()
 
 
-def hello(version: int, *, epoch: int = 1, event_id: int = EVENT) -> str:
-    return text(FeedHello(event_id=EventId(event_id), epoch=epoch, version=version, server_time=NOW))
+def hello(version: int, *, epoch: int = 1, event_id: int = EVENT, late_s: float | None = None) -> str:
+    at = sequenced(late_s)
+    return text(FeedHello(event_id=EventId(event_id), epoch=epoch, version=version, server_time=NOW, sequenced_at=at))
 
 
-def beat(version: int, *, epoch: int = 1) -> str:
-    return text(FeedBeat(epoch=epoch, version=version, server_time=NOW))
+def beat(version: int, *, epoch: int = 1, late_s: float | None = None) -> str:
+    return text(FeedBeat(epoch=epoch, version=version, server_time=NOW, sequenced_at=sequenced(late_s)))
+
+
+def sequenced(late_s: float | None) -> datetime | None:
+    return None if late_s is None else NOW - timedelta(seconds=late_s)
 
 
 def delta(first: int, last: int, *, epoch: int = 1, event_id: int = EVENT, seat: int = 0, state: int = 3) -> bytes:
@@ -143,7 +149,7 @@ def test_resync_and_a_beat_ahead_ask_for_a_snapshot() -> None:
     protocol = live_at(5)
     assert len(wanted(protocol.receive(text(FeedResync(epoch=1, version=9))))) == 1
     protocol = live_at(5)
-    assert protocol.receive(beat(5)) == []
+    assert protocol.receive(beat(5)) == [Confirmed()]
     assert len(wanted(protocol.receive(beat(6)))) == 1
 
 
@@ -238,6 +244,54 @@ def test_json_deltas_carry_public_states() -> None:
 def test_every_signal_and_state_stands_in_the_table() -> None:
     assert {signal for _, signal in TRANSITIONS} == set(Signal)
     assert {state for state, _ in TRANSITIONS} | set(TRANSITIONS.values()) == set(FeedState)
+
+
+def test_map_is_out_of_date_while_the_server_numbers_no_changes_though_the_link_is_good() -> None:
+    """The sequencer is stopped: beats come, changes do not."""
+    protocol = live_at(4)
+    assert protocol.receive(beat(4, late_s=4.9)) == [Confirmed()]
+    assert protocol.receive(beat(4, late_s=5.1)) == [StateChanged(FeedState.LAGGING)]
+    assert protocol.receive(beat(4, late_s=90.0)) == []
+    assert protocol.receive(beat(4, late_s=0.4)) == [StateChanged(FeedState.LIVE)]
+
+
+def test_change_that_comes_after_all_ends_the_lag() -> None:
+    protocol = live_at(4)
+    protocol.receive(beat(4, late_s=9.0))
+    events = protocol.receive(delta(4, 5))
+    assert taken(events) == [5]
+    assert events[-1] == StateChanged(FeedState.LIVE)
+
+
+def test_console_that_joins_while_nothing_is_numbered_does_not_show_a_live_map() -> None:
+    protocol = SeatFeedProtocol(EVENT)
+    protocol.dial()
+    [request] = wanted(protocol.receive(hello(3, late_s=60.0)))
+    protocol.receive_snapshot(request.request_no, snapshot(3))
+    assert state_of(protocol) is FeedState.LAGGING
+    protocol.lose_link()
+    protocol.dial()
+    protocol.receive(hello(3, late_s=70.0))
+    assert state_of(protocol) is FeedState.LAGGING
+
+
+def test_server_that_does_not_tell_when_it_numbered_is_trusted() -> None:
+    assert live_at(4).receive(beat(4)) == [Confirmed()]
+
+
+def test_gap_is_mended_while_nothing_is_numbered_too() -> None:
+    protocol = live_at(4)
+    protocol.receive(beat(4, late_s=9.0))
+    [request] = wanted(protocol.receive(beat(6, late_s=9.0)))
+    protocol.receive_snapshot(request.request_no, snapshot(6))
+    assert state_of(protocol) is FeedState.LAGGING
+    assert protocol.position == Position(1, 6)
+
+
+def test_link_whose_token_ran_out_is_made_anew_without_a_stale_map() -> None:
+    protocol = live_at(4)
+    assert protocol.dial() == [StateChanged(FeedState.CONNECTING)]
+    assert protocol.receive(hello(4))[-1] == StateChanged(FeedState.LIVE)
 
 
 class LossyFeed(RuleBasedStateMachine):

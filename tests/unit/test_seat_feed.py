@@ -110,6 +110,73 @@ async def test_silent_link_is_dropped_and_dialled_again(counter: Counter) -> Non
     assert FeedState.STALE in states
 
 
+async def test_beats_keep_a_quiet_map_fresh_and_tell_when_changes_stopped_coming(following: Counter) -> None:
+    store = following.desk.store
+    store.hear_feed(0.0)
+    following.server.beat()
+    await until(lambda: store.feed_heard_at is not None and store.feed_heard_at > 0.0)
+    following.server.sequencer_late_s = 60.0
+    following.server.beat()
+    await until(lambda: store.map_out_of_date)
+    heard_at = store.feed_heard_at
+    following.server.cut_feeds()
+    await until(lambda: len(following.server.open_links) == 1 and feed_state(following) is FeedState.LAGGING)
+    assert store.map_out_of_date
+    assert store.feed_heard_at == heard_at
+    following.server.sequencer_late_s = 0.0
+    following.server.beat()
+    await until(lambda: not store.map_out_of_date)
+
+
+class NeverSoonRandom(random.Random):
+    """The worst of luck: every pause is as long as it can be."""
+
+    def uniform(self, a: float, b: float) -> float:
+        return b
+
+
+async def test_feed_is_dialled_soon_after_the_server_answered_something_else(following: Counter) -> None:
+    """A restarted API process answers calls; the map need not wait out a window that failures made long."""
+    server = following.server
+    rhythm = Rhythm(reconnect_window_s=1000.0, fallback_s=1000.0, hurry_s=(0.01, 0.03), random=NeverSoonRandom())
+    feed = SeatFeed(following.desk.client, server.house.event_id, rhythm=rhythm, dial=server.dial)
+    states: list[FeedState] = []
+    async with asyncio.timeout(5), aclosing(feed.events()) as events:
+        async for event in events:
+            if isinstance(event, StateChanged):
+                states.append(event.state)
+            if states.count(FeedState.LIVE) == 1 and isinstance(event, StateChanged):
+                if event.state is FeedState.LIVE:
+                    server.cut_feeds()
+                elif event.state is FeedState.STALE:
+                    await following.desk.client.events()
+            if states.count(FeedState.LIVE) == 2:
+                break
+    assert states[-3:] == [FeedState.STALE, FeedState.CONNECTING, FeedState.LIVE]
+
+
+async def test_feed_waits_its_time_while_the_server_answers_nothing(following: Counter) -> None:
+    server = following.server
+    dials = 0
+
+    async def dial(address: str, headers: dict[str, str]) -> object:
+        nonlocal dials
+        dials += 1
+        raise ConnectionRefusedError
+
+    rhythm = Rhythm(reconnect_window_s=1000.0, fallback_s=0.001, hurry_s=(0.0, 0.0), random=NeverSoonRandom())
+    server.fail(Fault.UNREACHABLE, "/seats", times=10_000)
+    feed = SeatFeed(following.desk.client, server.house.event_id, rhythm=rhythm, dial=dial)  # type: ignore[arg-type]
+    async with aclosing(feed.events()) as events:
+        async for event in events:
+            if event == StateChanged(FeedState.STALE):
+                break
+        failed: list[bool] = []
+        following.desk.client.on_reached = failed.append
+        await until(lambda: failed.count(False) > 3)
+    assert dials == 1
+
+
 async def test_plan_that_does_not_fit_is_read_again(following: Counter) -> None:
     house = following.server.house
     plan = msgspec.structs.replace(house.plan, version=2)
@@ -120,9 +187,11 @@ async def test_plan_that_does_not_fit_is_read_again(following: Counter) -> None:
 
 
 async def test_nothing_to_follow_without_an_event(tmp_path: Path) -> None:
-    counter = make_counter(open_journal(tmp_path))
+    journal = open_journal(tmp_path)
+    counter = make_counter(journal)
     with pytest.raises(SaleNotReadyError):
         await follow_seats(counter.desk)
+    await journal.close()
 
 
 def test_thousand_clients_do_not_come_back_in_one_second() -> None:
@@ -133,6 +202,26 @@ def test_thousand_clients_do_not_come_back_in_one_second() -> None:
         assert max(pauses) <= 15.0
     later = [Rhythm(random=random.Random(client)).pause_s(9) for client in range(1000)]
     assert max(later) <= 60.0
+
+
+def test_thousand_clients_that_hear_the_server_answer_do_not_come_back_in_one_second() -> None:
+    """S6, M11: each hears it at a call of its own within 3 s, or all at once; soon, but not all in the first second."""
+    for seed in range(20):
+        dice = random.Random(seed)
+        rhythms = [Rhythm(random=random.Random(seed * 1000 + client)) for client in range(1000)]
+        for spread_s in (0.0, 3.0):
+            dials = [
+                min(rhythm.pause_s(0), dice.uniform(0.0, spread_s) + rhythm.hurry_pause_s(0)) for rhythm in rhythms
+            ]
+            assert sum(dial < 1.0 for dial in dials) <= 100
+            assert max(dials) <= spread_s + 3.0
+
+
+def test_dials_that_fail_though_the_server_answers_become_rare() -> None:
+    """A gateway that lets calls through and no feed is not dialled every other second for ever."""
+    pauses = [Rhythm(random=random.Random(failures)).hurry_pause_s(failures) for failures in range(9)]
+    assert pauses[8] == 60.0
+    assert pauses[4] >= 16.0
 
 
 def test_feed_address_carries_the_position_and_keeps_tls() -> None:
