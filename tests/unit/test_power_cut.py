@@ -258,7 +258,8 @@ async def finish(counter: Counter, context: str, *, printed: bool) -> Sale | Non
 
 
 async def steps_of(sell: Sell) -> int:
-    _, _, fuse = await run_until_cut(sell, 10**9, keeps=True)
+    _, journal, fuse = await run_until_cut(sell, 10**9, keeps=True)
+    journal.close()
     return fuse.steps
 
 

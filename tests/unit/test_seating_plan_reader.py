@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -220,7 +221,8 @@ def test_i3_broken_bytes_are_one_fault_of_the_whole_file(data: bytes, code: str)
 
 
 def test_broken_json_is_told_with_line_and_column() -> None:
-    assert "line 2, column 9" in read_pretix(b'{"name":\n"Hall", }').faults[0].message
+    # Python 3.13 points at the comma, 3.11 behind it.
+    assert re.search(r"line 2, column [79]\b", read_pretix(b'{"name":\n"Hall", }').faults[0].message)
 
 
 def test_i1_a_byte_order_mark_is_read_over_with_a_warning() -> None:

@@ -323,11 +323,13 @@ async def test_api_that_is_silent_on_an_approval_gets_the_result_later(counter: 
 
 async def test_slow_api_does_not_keep_the_terminal_waiting(tmp_path: Path) -> None:
     patience = replace(FAST, report_s=0.02)
-    counter = make_counter(open_journal(tmp_path), patience=patience)
+    journal = open_journal(tmp_path)
+    counter = make_counter(journal, patience=patience)
     await counter.open()
     await counter.hold(0)
     counter.server.delay("/result", 0.3, times=1)
     sale = await pay_card(counter.desk)
+    await journal.close()
     assert sale.state is SaleState.PAID
     assert counter.charged_minor == 4500
 
