@@ -154,6 +154,7 @@ class House:
         self.holds: dict[UUID, _HoldRow] = {}
         self.orders: dict[UUID, _OrderRow] = {}
         self.print_jobs: dict[UUID, PrintJob] = {}
+        self.reversals: list[OperationId] = []
 
     def now(self) -> datetime:
         """The house's clock."""
@@ -435,15 +436,18 @@ class House:
             ResultOutcome.UNKNOWN: OperationStatus.UNKNOWN,
         }[report.outcome]
         final = operation.status in (OperationStatus.SUCCEEDED, OperationStatus.DECLINED)
-        if final and status is not operation.status:
+        lost = operation.status is OperationStatus.SUCCEEDED and order.status is not OrderStatus.CONFIRMED
+        if lost and status is OperationStatus.DECLINED:
+            self.reversals.append(operation.operation_id)
+        elif final and status not in (operation.status, OperationStatus.UNKNOWN):
             raise RefusalError(ErrorCode.RESULT_CONFLICT)
         if not final:
             operation = _with_status(operation, status, report, self.now())
             order.operations[index] = operation
             self._follow_result(order, operation, report)
         charged = operation.status is OperationStatus.SUCCEEDED
-        lost = charged and order.status is not OrderStatus.CONFIRMED
-        advice = Advice.REVERSE if lost else Advice.GOODS_ISSUED
+        paid = charged and order.status is OrderStatus.CONFIRMED
+        advice = Advice.GOODS_ISSUED if paid else Advice.REVERSE
         return ResultAnswer(operation=operation, order=self._order(order), advice=advice)
 
     def _follow_result(self, order: _OrderRow, operation: PaymentOperation, report: ResultReport) -> None:

@@ -6,6 +6,7 @@ twice, that it booked nothing since (or took ours back). Everything else is left
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from app.actions.desk import Desk
@@ -16,6 +17,7 @@ from backend_client.wire import EvidenceItem, ResultOutcome, ResultReport
 
 NOT_BOOKED = "not-booked-at-terminal"
 _EVIDENCE_KEPT = 200
+_EARLIEST, _LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2099, 12, 31, tzinfo=UTC)
 _OUTCOMES = {
     TerminalOutcome.APPROVED: ResultOutcome.SUCCEEDED,
     TerminalOutcome.DECLINED: ResultOutcome.DECLINED,
@@ -32,7 +34,7 @@ class Finding(StrEnum):
 def word_of(result: TerminalResult, *, final: bool = True) -> TerminalWord:
     """A terminal's result as it is journaled and reported."""
     evidence = tuple(
-        EvidenceItem(at=step.at, direction=step.direction[:20], body=step.body[:4000])
+        EvidenceItem(at=_of_this_century(step.at), direction=step.direction[:20], body=step.body[:4000])
         for step in result.evidence[-_EVIDENCE_KEPT:]
     )
     report = ResultReport(
@@ -44,6 +46,11 @@ def word_of(result: TerminalResult, *, final: bool = True) -> TerminalWord:
         evidence=evidence,
     )
     return TerminalWord(report, result.trace, result.receipt_no, final)
+
+
+def _of_this_century(at: datetime) -> datetime:
+    """The API refuses other instants: a till whose clock has lost its battery must still get its result across."""
+    return min(max(at, _EARLIEST), _LATEST)
 
 
 def find_in(last: TerminalResult | None, record: TerminalRecord) -> Finding:

@@ -6,20 +6,22 @@ may be repeated: reports carry keys that follow from what they say, and a revers
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 from app.actions.ask_terminal import ask_about
 from app.actions.desk import Desk
 from app.actions.pay_sale import apply_order, conclude, decline_stray, find_order, look_again, report_key, stay_unknown
 from app.core.sale import EndReason, Sale, SaleState, UnknownReason
-from app.core.settlement import PAID_STATES, expired, operation_of, settled
+from app.core.settlement import PAID_STATES, REVERSED, expired, operation_of, settled
 from app.core.store import Notice, NoticeCode
 from app.devices.card_terminal import CardTerminal, TerminalError, TerminalOutcome, TerminalRefusedError
 from app.journal.terminal_record import Reversal, TerminalRecord, TerminalWord
 from backend_client.errors import BookingClientError, BookingRefusedError
-from backend_client.wire import Advice, OperationStatus, Order, ResultAnswer, ResultOutcome, ResultReport
+from backend_client.wire import Advice, OperationId, OperationStatus, Order, ResultAnswer, ResultOutcome, ResultReport
 
 _ALREADY_REVERSED = "already-reversed"
+_log = logging.getLogger(__name__)
 
 
 async def settle_card(desk: Desk, sale: Sale, terminal: CardTerminal | None, *, ask: bool = True) -> Sale:
@@ -107,6 +109,9 @@ async def _report(
     return await apply_answer(desk, sale, answer, terminal)
 
 
+    reversed_at_terminal = word.report.outcome is ResultOutcome.DECLINED and answer.advice is Advice.REVERSE
+    if reversed_at_terminal and answer.operation.status is OperationStatus.SUCCEEDED:
+        await desk.journal.mark_reversal(record.operation_id, Reversal.DONE)
 async def apply_answer(desk: Desk, sale: Sale, answer: ResultAnswer, terminal: CardTerminal | None) -> Sale:
     """What the API made of the report: paid, declined, or to be taken back because the hold is lost (R25)."""
     operation_id = answer.operation.operation_id
@@ -120,6 +125,8 @@ async def apply_answer(desk: Desk, sale: Sale, answer: ResultAnswer, terminal: C
     await desk.journal.acknowledge_terminal_result(operation_id)
     if answer.order.status in PAID_STATES:
         return await apply_order(desk, sale, answer.order, answer.operation)
+    if reversal is Reversal.DONE:
+        await _tell_reversed(desk, operation_id)
     reason = EndReason.CARD_REVERSED if reversal is Reversal.DONE else EndReason.CHARGE_TO_RETURN
     return await conclude(desk, expired(replace(sale, order=answer.order), reason))
 
@@ -127,6 +134,15 @@ async def apply_answer(desk: Desk, sale: Sale, answer: ResultAnswer, terminal: C
 async def _after_conflict(desk: Desk, sale: Sale, word: TerminalWord, terminal: CardTerminal | None) -> Sale:
     """The API holds another definite result, or does not take ours: its word counts, and the difference is said."""
     found = await find_order(desk, sale)
+async def _tell_reversed(desk: Desk, operation_id: OperationId) -> None:
+    """The API hears that its advice was followed, so nobody looks for the money; unheard, a supervisor is asked."""
+    report = ResultReport(outcome=ResultOutcome.DECLINED, amount_minor=0, decline_code=REVERSED)
+    try:
+        await desk.client.report_result(operation_id, report, key=report_key(operation_id, report))
+    except BookingClientError as error:
+        _log.warning("a reversal at the terminal is not reported: %s", error.code)
+
+
     if found.order is None or sale.payment is None or sale.payment.operation_id is None:
         return await stay_unknown(desk, sale, UnknownReason.RECONCILING)
     after = settled(sale, found.order, operation_of(sale, found.order), desk.now())
@@ -145,12 +161,14 @@ async def _after_conflict(desk: Desk, sale: Sale, word: TerminalWord, terminal: 
 async def take_back(desk: Desk, sale: Sale, terminal: CardTerminal | None) -> Reversal:
     """Reverse a charge at the terminal by its receipt number, once (T6). NONE: the terminal cannot be asked now.
 
-    What a crash left half asked is UNCLEAR and is not asked again: a person looks at the terminal.
+    What a crash left half asked is UNCLEAR and is not asked again: a person looks at the terminal. So is what the
+    terminal has not said to be booked: whatever the advice, nothing is reversed on a guess (R24).
     """
     record = await _record_of(desk, sale)
     if record is None or record.reversal in (Reversal.DONE, Reversal.UNCLEAR):
         return Reversal.UNCLEAR if record is None else record.reversal
-    if record.reversal is Reversal.ASKED or record.word is None or record.word.receipt_no is None:
+    booked = record.word is not None and record.word.report.outcome is ResultOutcome.SUCCEEDED
+    if record.reversal is Reversal.ASKED or not booked or record.word is None or record.word.receipt_no is None:
         return await _mark(desk, record, Reversal.UNCLEAR)
     if terminal is None:
         return Reversal.NONE

@@ -12,6 +12,8 @@ PAID_STATES = frozenset({OrderStatus.CONFIRMED, OrderStatus.PARTLY_REFUNDED, Ord
 GONE_STATES = frozenset({OrderStatus.EXPIRED, OrderStatus.CANCELLED})
 NOT_ATTEMPTED = "not-attempted"
 """Decline code of an operation that was opened and never came to the terminal."""
+REVERSED = "reversed"
+"""Decline code of a sale that the terminal has taken back, as it was advised to."""
 LIVE_STATES = frozenset(
     {OperationStatus.CREATED, OperationStatus.SENT, OperationStatus.ACTION_REQUIRED, OperationStatus.UNKNOWN}
 )

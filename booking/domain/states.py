@@ -6,7 +6,8 @@ every SQL function and checks that no transition it makes is missing here. A rep
 hold:       HELD → PAYMENT_PENDING → SOLD | HELD (declined or cancelled, time left) | RELEASED | EXPIRED (at the end of
             grace, nothing paid); HELD → RELEASED | EXPIRED. An expired hold never returns: the next one is new (R9).
 seat:       AVAILABLE → HELD → PAYING → SOLD; HELD → HELD when a new hold takes over an expired one. PAYING is never
-            taken over. SOLD is left only by refund, cancel or exchange.
+            taken over: a sale past its deadline with every charge negative is ended first (PAYING → AVAILABLE), by the
+            hold that meets it or by the sweeper. SOLD is left only by refund, cancel or exchange.
 operation:  nothing leaves SUCCEEDED or DECLINED; a void or refund is another operation. CREATED → DECLINED when it was
             never sent and the time ran out.
 """

@@ -13,16 +13,18 @@ import msgspec
 import pytest
 
 from backend_client import wire
+from booking import sql
 from booking.domain import errors
 from booking.domain.caller import Caller, Role
 from booking.domain.model import Advice, Evidence, OperationResult, PaymentIntent, ResultOutcome
 from booking.domain.states import OperationKind, OperationStatus, OrderStatus, SeatStatus
 from booking.services import issue_tickets
+from booking.services.check_invariants import breaches_of
 from booking.services.orders import read_order
-from booking.services.take_payment import mark_sent, open_payment, record_result
+from booking.services.take_payment import due_operations, mark_sent, open_payment, record_result
 from booking.store.database import Database
 from booking.web.routes import ROUTES
-from tests.server.box_office import ADULT_PRICE, Desk, count, fan, make_event, reported, seat_states, till
+from tests.server.box_office import ADULT_PRICE, Clock, Desk, count, fan, make_event, reported, seat_states, till
 from tests.server.web_api import PASSWORD, Api, api_over, problem, read
 
 CASH, SALE, AUTHORIZE = OperationKind.CASH, OperationKind.SALE, OperationKind.AUTHORIZE
@@ -110,6 +112,18 @@ async def test_the_source_of_every_answer_is_on_record(sound_database: Database)
     ]  # fmt: skip
 
 
+async def test_who_signed_in_at_a_device_is_on_record_also_when_it_is_another_tills(wired: Wired) -> None:
+    """A device's id is what the till says it is: what is done under it is told apart by the person."""
+    device = wired.desk.caller.device_id
+    await wired.api.staff(Role.SUPERVISOR, device)
+    rows = await wired.db.fetch(
+        "SELECT s.role FROM audit_log a JOIN staff s ON s.staff_id::text = a.subject"
+        " WHERE a.action = 'login' AND a.principal = $1 ORDER BY a.audit_id",
+        f"device:{device}",
+    )
+    assert [row["role"] for row in rows] == ["clerk", "supervisor"]
+
+
 # ---------------------------------------------------------------- captures that fail (R25)
 
 
@@ -145,6 +159,40 @@ async def test_a_capture_that_is_not_refused_holds_no_ticket_back(sound_database
     _, capture = await confirmed_online(sound_database, 1)
     await record_result(sound_database, capture, UNKNOWN, source="provider:sandbox")
     assert await issue_tickets.issue_new(sound_database) == 1
+
+
+async def test_r25_a_capture_that_stays_open_is_an_item_once_and_ends_with_the_capture(
+    sound_database: Database, clock: Clock
+) -> None:
+    """Half an hour, well before `check` asks for an item; the worker goes on asking, and a capture closes it."""
+    _, capture = await confirmed_online(sound_database, 1)
+    await clock.move(seconds=29 * 60)
+    assert [each.operation_id for each in await due_operations(sound_database, 10)] == [capture]
+    assert await count(sound_database, "SELECT count(*) FROM reconciliation_items") == 0
+    for _ in range(2):
+        await clock.move(seconds=31 * 60)
+        assert [each.operation_id for each in await due_operations(sound_database, 10)] == [capture]
+    (item,) = await sound_database.fetch("SELECT kind, operation_id, resolved_at FROM reconciliation_items")
+    assert (item["kind"], item["operation_id"], item["resolved_at"]) == ("capture-overdue", capture, None)
+    await record_result(sound_database, capture, PAID, source="provider:sandbox")
+    (item,) = await sound_database.fetch("SELECT resolved_by, resolution FROM reconciliation_items")
+    assert (item["resolved_by"], item["resolution"]) == ("provider:sandbox", "captured")
+
+
+@pytest.mark.parametrize("settled", [False, True])
+async def test_r25_check_asks_for_the_item_of_every_capture_that_failed(database: Database, settled: bool) -> None:
+    """Deleted it is a breach, whatever the age of the capture; settled by a supervisor it says how, and is none."""
+    (rule,) = [rule for rule in sql.invariants() if rule.name == "uncaptured-sale-has-an-item"]
+    _, capture = await confirmed_online(database, 1)
+    await record_result(database, capture, DECLINED, source="provider:sandbox")
+    async with database.transaction() as connection:
+        assert await breaches_of(connection, rule) == ()
+        if settled:
+            await connection.execute("UPDATE reconciliation_items SET resolved_at = now(), resolution = 'cash'")
+            assert await breaches_of(connection, rule) == ()
+        await connection.execute("DELETE FROM reconciliation_items")
+        (breach,) = await breaches_of(connection, rule)
+    assert str(capture) in breach.detail
 
 
 # ---------------------------------------------------------------- a reversal that was advised (R25)
