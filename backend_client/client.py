@@ -37,6 +37,7 @@ from backend_client.wire import (
     EventDetail,
     EventId,
     EventList,
+    Health,
     Hold,
     HoldId,
     HoldRequest,
@@ -135,6 +136,10 @@ class BookingClient:
         finally:
             self._tokens.put(None)
             self.on_session(None)
+
+    async def look(self) -> None:
+        """Ask only whether the booking system answers; `on_reached` hears it."""
+        await self._call(Request("GET", "/healthz"), Health, ONCE, anonymous=True)
 
     async def me(self) -> Me:
         """Who the API takes us for."""

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.actions.desk import Desk
 from app.actions.follow_seats import follow_seats
+from app.actions.look_for_server import is_looking_worthwhile, look_for_server
 from app.actions.resume_sales import resume_open_sales
 from app.actions.show_event import load_events, open_event
 from app.actions.sign_in import keep_restoring, restore_session, sign_in, sign_out
@@ -37,6 +38,7 @@ from backend_client.wire import EventId
 from widgets.theme import Theme, apply_theme
 
 _SECOND_MS = 1000
+_SERVER_LOOK_EVERY_S = 3
 _TERMINAL_LOOK_EVERY_S = 30
 _KNOWN_ERRORS = (BookingClientError, ConsoleError, TerminalError)
 
@@ -300,10 +302,15 @@ class Bindings(QObject):
         self._tell("failure", advice_for("internal"))
 
     def _on_second_timeout(self) -> None:
+        if self._seconds % _SERVER_LOOK_EVERY_S == 0 and is_looking_worthwhile(self._desk):
+            self._deeds.start("look-for-server", self._look_for_server)
         self._seconds += 1
         self.sale.expire_if_due()
         if self._seconds % _TERMINAL_LOOK_EVERY_S == 0 and not self._deeds.running & {"card", "resolve", "settle"}:
             self._look_at_devices()
+
+    async def _look_for_server(self) -> None:
+        await look_for_server(self._desk)
 
     def _look_at_devices(self) -> None:
         printer = self._desk.printer

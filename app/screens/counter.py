@@ -41,7 +41,6 @@ class CounterScreen(QWidget):
         self._store = store
         self._shown_event: tuple[int, int] | None = None
         self._shown_revision = -1
-        self._stale = False
         self._seen = store.notices
         self.map = SeatMapWidget(theme, texts=map_texts(store))
         self.zoom = MapZoom(theme, self.map, zoom_words())
@@ -133,17 +132,15 @@ class CounterScreen(QWidget):
         self.panel.show_counts()
 
     def _show_feed(self) -> None:
-        state = self._store.feed_state
-        self._stale = state is FeedState.STALE or (self._stale and self._store.map_is_stale)
-        self.map.set_stale(self._stale)
-        if self._stale:
-            self.stale.tell(
-                "warn",
-                _("The map may be out of date"),
-                _("The connection for changes of seats is down and is being tried again. A hold is always checked."),
-            )
-        else:
+        self.map.set_stale(self._store.map_out_of_date)
+        if not self._store.map_out_of_date:
             self.stale.clear()
+            return
+        if self._store.feed_state is FeedState.LAGGING:
+            why = _("The booking system passes no changes of seats on at the moment. A hold is always checked.")
+        else:
+            why = _("The connection for changes of seats is down and is being tried again. A hold is always checked.")
+        self.stale.tell("warn", _("The map may be out of date"), why)
 
     def _show_notices(self) -> None:
         self.panel.show_notices()

@@ -85,6 +85,16 @@ class SeatWords:
         """For screen readers."""
         return ", ".join(self._parts(seat_no))
 
+    def standing(self, seat_no: int) -> str:
+        """Why this seat cannot be picked: its name and how it stands; empty when the plan does not know it."""
+        store = self._store
+        if store.plan is None or store.event is None or not 0 <= seat_no < len(store.plan.seats.number):
+            return ""
+        state = self._state(seat_no)
+        if store.seat_map is not None and store.seat_map.is_pickable(seat_no):
+            state = _prices(store.event, store.plan.seats.category_no[seat_no])
+        return figures().joined((seat_name(seat_ref(store.plan, seat_no)), state))
+
     def _parts(self, seat_no: int) -> list[str]:
         store = self._store
         if store.plan is None or store.event is None or not 0 <= seat_no < len(store.plan.seats.number):

@@ -19,13 +19,15 @@ from app.actions.resolve_unknown import keep_resolving, resolve_unknown
 from app.bridge.deeds import Deeds
 from app.bridge.desktop import open_path
 from app.bridge.dialogs import ask
-from app.core.errors import ConsoleError
+from app.core.errors import ConsoleError, TooManySeatsError
 from app.core.sale import PAYABLE, Sale, SaleId, SaleState
 from app.core.store import Notice
 from app.screens import keys
 from app.screens.dialogs import CashDialog
 from app.screens.main_window import MainWindow
-from app.screens.words import advice_for, advice_for_error
+from app.screens.picking_words import band_advice, picking_advice
+from app.screens.words import advice_for
+from backend_client.wire import MAX_SEATS_PER_HOLD
 from widgets.async_button import AsyncButton
 
 
@@ -84,7 +86,7 @@ class SaleBindings(QObject):
             self._new_sale_after_an_ended_one()
             toggle_seat(self._desk, seat_no)
         except ConsoleError as error:
-            panel.tell(advice_for_error(error))
+            panel.tell(picking_advice(error, self._desk.store))
         else:
             panel.show_notices()
 
@@ -94,9 +96,23 @@ class SaleBindings(QObject):
             return
         try:
             self._new_sale_after_an_ended_one()
-            pick_seats(self._desk, [int(seat) for seat in _listed(seats)])
+            self._pick_under_band([int(seat) for seat in _listed(seats)])
         except ConsoleError as error:
-            panel.tell(advice_for_error(error))
+            panel.tell(picking_advice(error, self._desk.store))
+
+    def _pick_under_band(self, seats: list[int]) -> None:
+        """Take what a sale has room for, and say so when that is not all."""
+        store = self._desk.store
+        before = frozenset[int]() if store.sale is None or store.sale.ended else store.sale.seats
+        wanted = [seat for seat in seats if seat not in before and store.seat_map and store.seat_map.is_pickable(seat)]
+        count = len(pick_seats(self._desk, seats).seats - before)
+        if wanted and count == 0:
+            raise TooManySeatsError(MAX_SEATS_PER_HOLD)
+        panel = self._window.screens.counter.panel
+        if count < len(wanted):
+            panel.tell(band_advice(count, len(wanted), MAX_SEATS_PER_HOLD))
+        else:
+            panel.show_notices()
 
     def _new_sale_after_an_ended_one(self) -> None:
         """The first pick after an end is the next customer; what was said of the last one is read."""

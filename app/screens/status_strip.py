@@ -9,12 +9,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 from app.core.store import Connection, ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.screens.words import role_name, storage_words
-from backend_client.feed_protocol import FeedState
 from widgets.build import label, row
 from widgets.status_lamp import StatusLamp
 from widgets.theme import Theme
-
-_AGE_SHOWN_FROM_S = 5
 
 
 class StatusStrip(QFrame):
@@ -55,24 +52,23 @@ class StatusStrip(QFrame):
         self.connection.tell(state, text, _("Connection to the booking system"))
 
     def show_feed(self) -> None:
-        """How old the map is."""
-        self.feed.setVisible(self._store.event is not None)
-        heard = self._store.feed_heard_at
-        age = None if heard is None else max(int(self._steady() - heard), 0)
-        if self._store.feed_state is FeedState.LIVE:
-            shown = _("Map live")
-            if age is not None and age >= _AGE_SHOWN_FROM_S:
-                shown = _("Map live, heard {age} s ago").format(age=age)
-            self.feed.tell("good", shown, _("Changes of seats arrive as they happen"))
-        elif age is None:
+        """Whether the map can be believed: live or not, nothing between; how old it is stands in the tool tip."""
+        store = self._store
+        self.feed.setVisible(store.event is not None)
+        if store.map_out_of_date:
+            self.feed.tell("trouble", _("Map out of date"), self._age_words())
+        elif store.seat_map is None or not store.seat_map.loaded:
             self.feed.tell("waiting", _("Map loading…"), "")
-        elif age < _AGE_SHOWN_FROM_S:
-            self.feed.tell(
-                "trouble", _("Map out of date"), _("The connection for changes of seats is being tried again")
-            )
         else:
-            text = _("Map {age} old").format(age=figures().duration(age))
-            self.feed.tell("trouble", text, _("Seats may have changed; a hold is checked by the booking system"))
+            self.feed.tell("good", _("Map live"), _("Changes of seats arrive as they happen"))
+
+    def _age_words(self) -> str:
+        heard = self._store.feed_heard_at
+        advice = _("Seats may have changed; a hold is checked by the booking system")
+        if heard is None:
+            return advice
+        age_s = max(int(self._steady() - heard), 0)
+        return figures().joined((_("Map {age} old").format(age=figures().duration(age_s)), advice))
 
     def show_terminal(self, state: str, text: str, detail: str = "") -> None:
         """What is known of the card terminal."""

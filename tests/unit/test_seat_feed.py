@@ -18,7 +18,7 @@ from backend_client.feed import Rhythm, SeatFeed, dial_websocket, feed_address
 from backend_client.feed_protocol import DeltaTaken, FeedState, Position, SnapshotTaken, StateChanged
 from backend_client.seat_frames import StaffStatus, encode_delta
 from backend_client.testing import Fault
-from backend_client.wire import EventId, FeedHello
+from backend_client.wire import FEED_TOKEN_EXPIRED, EventId, FeedHello
 from tests.unit.counter import Counter, make_counter, open_journal, until
 
 
@@ -175,6 +175,43 @@ async def test_feed_waits_its_time_while_the_server_answers_nothing(following: C
         following.desk.client.on_reached = failed.append
         await until(lambda: failed.count(False) > 3)
     assert dials == 1
+
+
+@pytest.mark.parametrize("code", [FEED_TOKEN_EXPIRED, 1012])
+async def test_link_that_ends_with_its_token_is_made_anew_at_once_and_a_lost_one_is_not(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    """The map never goes stale for a token, which runs out every few minutes."""
+    monkeypatch.setattr("backend_client.feed._SHORTEST_LIFE_S", 0.0)
+    house = counter.server.house
+    dials = 0
+
+    async def serve_feed(connection: ServerConnection) -> None:
+        nonlocal dials
+        dials += 1
+        hello = FeedHello(event_id=house.event_id, epoch=1, version=house.version, server_time=house.now())
+        await connection.send(msgspec.json.encode(hello).decode())
+        if dials == 1:
+            await connection.close(code)
+        await connection.wait_closed()
+
+    async with serve(serve_feed, "127.0.0.1", 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+
+        async def dial(address: str, headers: dict[str, str]) -> object:
+            return await dial_websocket(address.replace("127.0.0.1:1/", f"127.0.0.1:{port}/"), headers)
+
+        rhythm = Rhythm(reconnect_window_s=1000.0, fallback_s=1000.0, random=NeverSoonRandom())
+        feed = SeatFeed(counter.desk.client, house.event_id, dial=dial, rhythm=rhythm)  # type: ignore[arg-type]
+        states: list[FeedState] = []
+        async with asyncio.timeout(10), aclosing(feed.events()) as events:
+            async for event in events:
+                if isinstance(event, StateChanged):
+                    states.append(event.state)
+                if FeedState.STALE in states or states.count(FeedState.LIVE) + (dials == 2) >= 2:
+                    break
+    assert (FeedState.STALE in states) is (code != FEED_TOKEN_EXPIRED)
+    assert dials == (2 if code == FEED_TOKEN_EXPIRED else 1)
 
 
 async def test_plan_that_does_not_fit_is_read_again(following: Counter) -> None:
