@@ -122,18 +122,15 @@ async def apply_answer(desk: Desk, sale: Sale, answer: ResultAnswer, terminal: C
     reversal = await take_back(desk, sale, terminal)
     if reversal is Reversal.NONE:
         return await stay_unknown(desk, replace(sale, order=answer.order), UnknownReason.TERMINAL_SILENT)
+    if reversal is Reversal.DONE:
+        await _tell_reversed(desk, operation_id)
     await desk.journal.acknowledge_terminal_result(operation_id)
     if answer.order.status in PAID_STATES:
         return await apply_order(desk, sale, answer.order, answer.operation)
-    if reversal is Reversal.DONE:
-        await _tell_reversed(desk, operation_id)
     reason = EndReason.CARD_REVERSED if reversal is Reversal.DONE else EndReason.CHARGE_TO_RETURN
     return await conclude(desk, expired(replace(sale, order=answer.order), reason))
 
 
-async def _after_conflict(desk: Desk, sale: Sale, word: TerminalWord, terminal: CardTerminal | None) -> Sale:
-    """The API holds another definite result, or does not take ours: its word counts, and the difference is said."""
-    found = await find_order(desk, sale)
 async def _tell_reversed(desk: Desk, operation_id: OperationId) -> None:
     """The API hears that its advice was followed, so nobody looks for the money; unheard, a supervisor is asked."""
     report = ResultReport(outcome=ResultOutcome.DECLINED, amount_minor=0, decline_code=REVERSED)
@@ -143,6 +140,9 @@ async def _tell_reversed(desk: Desk, operation_id: OperationId) -> None:
         _log.warning("a reversal at the terminal is not reported: %s", error.code)
 
 
+async def _after_conflict(desk: Desk, sale: Sale, word: TerminalWord, terminal: CardTerminal | None) -> Sale:
+    """The API holds another definite result, or does not take ours: its word counts, and the difference is said."""
+    found = await find_order(desk, sale)
     if found.order is None or sale.payment is None or sale.payment.operation_id is None:
         return await stay_unknown(desk, sale, UnknownReason.RECONCILING)
     after = settled(sale, found.order, operation_of(sale, found.order), desk.now())
