@@ -106,12 +106,12 @@ async def _report(
         return await _after_conflict(desk, sale, word, terminal)
     except BookingClientError:
         return await stay_unknown(desk, sale, UnknownReason.BOOKING_SILENT)
-    return await apply_answer(desk, sale, answer, terminal)
-
-
     reversed_at_terminal = word.report.outcome is ResultOutcome.DECLINED and answer.advice is Advice.REVERSE
     if reversed_at_terminal and answer.operation.status is OperationStatus.SUCCEEDED:
         await desk.journal.mark_reversal(record.operation_id, Reversal.DONE)
+    return await apply_answer(desk, sale, answer, terminal)
+
+
 async def apply_answer(desk: Desk, sale: Sale, answer: ResultAnswer, terminal: CardTerminal | None) -> Sale:
     """What the API made of the report: paid, declined, or to be taken back because the hold is lost (R25)."""
     operation_id = answer.operation.operation_id
