@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import shutil
 import signal
 import sys
 import time
@@ -25,7 +26,7 @@ LONGEST_BACK_OFF_S = 30.0
 WELL_AFTER_S = 60.0
 _READY_POLL_S = 0.02
 _CODE = Path(booking.__file__).parents[1]
-_LARGEST_LOG_BYTES = 4 * 1024 * 1024
+LARGEST_LOG_BYTES = 4 * 1024 * 1024
 
 
 class ChildError(Exception):
@@ -162,9 +163,18 @@ async def spawn(
 
 def _open_log(log_file: Path) -> IO[bytes]:
     log_file.parent.mkdir(parents=True, exist_ok=True)
-    if log_file.exists() and log_file.stat().st_size > _LARGEST_LOG_BYTES:
-        log_file.replace(log_file.with_suffix(".log.1"))
+    turn_log(log_file)
     return log_file.open("ab")
+
+
+def turn_log(log_file: Path) -> None:
+    """Once it is large, keep what it holds as the one older log and begin again.
+
+    A process may be writing to it: the file stays the same and is emptied, and whoever appends goes on at its start.
+    """
+    if log_file.exists() and log_file.stat().st_size > LARGEST_LOG_BYTES:
+        shutil.copyfile(log_file, log_file.with_suffix(".log.1"))
+        os.truncate(log_file, 0)
 
 
 async def end_process(process: asyncio.subprocess.Process, name: str, timeout_s: float) -> None:

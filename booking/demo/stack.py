@@ -6,12 +6,13 @@ import asyncio
 import json
 import os
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from booking.demo.child import Child
+from booking.demo.child import Child, turn_log
 from booking.demo.people import renew_passwords
 from booking.demo.progress import say, step
 from booking.embedded import Cluster, EmbeddedError
@@ -22,6 +23,7 @@ from booking.store.database import Database
 
 DATABASE = "taquilla"
 _DATABASE_CHECK_S = 0.5
+_LOG_CHECK_S = 10.0
 
 T = TypeVar("T")
 
@@ -187,6 +189,7 @@ class Stack:
             asyncio.create_task(child.keep_alive(), name=f"keep-{child.name}") for child in self._children()
         ]
         self._keepers.append(asyncio.create_task(self._keep_database_alive(), name="keep-database"))
+        self._keepers.append(asyncio.create_task(self._keep_logs_small(), name="keep-logs"))
 
     async def _start_database(self) -> None:
         with step("database", "started"):
@@ -212,6 +215,13 @@ class Stack:
                     await in_thread(self.cluster.start)
                 except EmbeddedError as error:
                     say(str(error))
+
+    async def _keep_logs_small(self) -> None:
+        while True:
+            for log_file in self.folders.log("any").parent.glob("*.log"):
+                with suppress(OSError):  # a full disk is no reason to stop looking after the rest
+                    turn_log(log_file)
+            await asyncio.sleep(_LOG_CHECK_S)
 
     def _children(self) -> list[Child]:
         children = [self.sandbox, self.terminal, self.api, self.workers]

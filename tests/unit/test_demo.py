@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from booking.demo.child import Child, ChildError, Ready, exit_words, last_words
+from booking.demo import child as child_module
+from booking.demo.child import Child, ChildError, Ready, exit_words, last_words, turn_log
 from booking.demo.command import ROLES, default_folder
 from booking.demo.console import ConsoleRun, tour_words
 from booking.demo.people import PEOPLE
@@ -106,6 +107,23 @@ def test_last_words_are_the_end_of_the_log(tmp_path: Path) -> None:
     assert "wrote nothing" in last_words(log)
     log.write_text("\n".join(f"line {number}" for number in range(20)))
     assert last_words(log, lines=2).endswith("line 18\nline 19")
+
+
+def test_log_that_grew_large_is_turned_while_its_process_goes_on_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child_module, "LARGEST_LOG_BYTES", 10)
+    log = tmp_path / "x.log"
+    with log.open("ab", buffering=0) as writing:
+        writing.write(b"short")
+        turn_log(log)
+        assert log.read_bytes() == b"short"
+        writing.write(b", and then long")
+        turn_log(log)
+        writing.write(b"next")
+    assert log.read_bytes() == b"next"
+    assert (tmp_path / "x.log.1").read_bytes() == b"short, and then long"
+    turn_log(tmp_path / "none.log")
 
 
 def test_step_says_what_was_done_or_that_it_failed(capsys: pytest.CaptureFixture[str]) -> None:
