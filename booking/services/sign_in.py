@@ -12,7 +12,7 @@ import hashlib
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 from uuid import UUID
 from weakref import WeakKeyDictionary
@@ -250,6 +250,11 @@ async def caller_of_token(db: Database, token: str) -> Caller:
         TokenExpiredError: it was one.
     """
     return (await _claims_of(db, token)).caller()
+
+
+async def expiry_of_token(db: Database, token: str) -> datetime:
+    """Until when this access token is good. Raises what `caller_of_token` raises."""
+    return datetime.fromtimestamp((await _claims_of(db, token)).expires_at, UTC)
 
 
 @dataclass(frozen=True, slots=True)

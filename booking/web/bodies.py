@@ -6,6 +6,7 @@ an unknown member, and text that a database cannot keep or that no Unicode allow
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import re
@@ -18,7 +19,9 @@ from starlette.requests import Request
 
 from backend_client import wire
 from booking.domain.errors import FieldFault, InvalidRequestError
-from booking.web.problems import BodyTooLargeError, UnsupportedMediaTypeError
+from booking.web.problems import BodyLateError, BodyTooLargeError, UnsupportedMediaTypeError
+
+BODY_WITHIN_S = 10.0
 
 _Body = TypeVar("_Body", bound=wire.RequestMessage)
 
@@ -40,11 +43,21 @@ async def read_body(request: Request, limit: int) -> bytes:
     Raises:
         UnsupportedMediaTypeError: the body is not `application/json` in UTF-8.
         BodyTooLargeError: longer than `limit` bytes, announced or found.
+        BodyLateError: not all of it came within `BODY_WITHIN_S`.
+        ClientDisconnect: the client went away instead of sending it.
     """
     _check_media_type(request.headers.get("content-type", ""))
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > limit:
         raise BodyTooLargeError(f"At most {limit} bytes are accepted here.")
+    try:
+        async with asyncio.timeout(BODY_WITHIN_S):
+            return await _whole_body(request, limit)
+    except TimeoutError:
+        raise BodyLateError(f"The body did not come within {BODY_WITHIN_S:g} seconds.") from None
+
+
+async def _whole_body(request: Request, limit: int) -> bytes:
     chunks: list[bytes] = []
     size = 0
     async for chunk in request.stream():

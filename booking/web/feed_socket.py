@@ -4,6 +4,9 @@ Each client has a version of its own and no queue: it waits for its event's publ
 stands to what is shown, in one delta. One that is slow gets fewer and larger deltas; one that takes no frame for
 `SEND_PATIENCE_S` is cut; one that the ring cannot continue is told to load the snapshot again. Binary deltas are in
 the caller's layout (staff or public); JSON deltas are always public, because the message does not name a layout.
+
+A feed lives no longer than the token that opened it: then it is closed with `wire.FEED_TOKEN_EXPIRED`, and the client
+comes back with a fresh one.
 """
 
 from __future__ import annotations
@@ -11,23 +14,28 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 
 from starlette.responses import Response
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
 from backend_client import wire
 from backend_client.seat_frames import Layout
+from booking.services import access_tokens
+from booking.services.sign_in import expiry_of_token
 from booking.web import addresses, problems
 from booking.web.bodies import invalid
 from booking.web.calls import Call, Route, Services
-from booking.web.gate import bearer_token, caller_for, request_id_of, response_for
+from booking.web.gate import bearer_token, caller_for, is_gone, request_id_of, response_for
 from booking.web.handlers.read import layout_for
 from booking.web.seat_projection import encode_text
 from booking.web.seat_tail import EventFeed, SeatTail
 
 SEND_PATIENCE_S = 10.0
-_SLOW_CONSUMER = 1013  # try again later
+AHEAD_LOOK_S = 0.25
+SLOW_CONSUMER = 1013  # try again later
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +72,7 @@ async def serve_feed(socket: WebSocket, route: Route, services: Services) -> Non
         addresses.check_path(socket.scope["path"], socket.scope.get("raw_path") or b"")
         token = bearer_token(socket.headers.get("authorization", ""))
         caller = await caller_for(services.db, token, route.who)
+        ends_at = None if token is None else await expiry_of_token(services.db, token)
         wish = Wish.from_query(addresses.parse_query(socket.scope["query_string"]))
         feed = await services.seats.feed(addresses.event_id_of(socket.path_params))
     except Exception as error:  # noqa: BLE001 - whatever it is, the answer is a problem
@@ -76,23 +85,27 @@ async def serve_feed(socket: WebSocket, route: Route, services: Services) -> Non
     layout = layout_for(caller) if wish.binary else Layout.PUBLIC
     feed.followers += 1
     try:
-        await _stream_until_closed(socket, Stream(services.seats, feed, layout, wish))
+        await _stream_until_closed(socket, Stream(services.seats, feed, layout, wish), ends_at)
     finally:
         feed.followers -= 1
 
 
-async def _stream_until_closed(socket: WebSocket, stream: Stream) -> None:
+async def _stream_until_closed(socket: WebSocket, stream: Stream, ends_at: datetime | None) -> None:
     """Send and listen at once: what the client says is ignored, that it went is not."""
+    left_s = None if ends_at is None else max(0.0, (ends_at - access_tokens.utc_now()).total_seconds())
     sending = asyncio.create_task(stream.run(socket), name="seat-feed-send")
     hearing = asyncio.create_task(_hear_close(socket), name="seat-feed-hear")
     try:
-        await asyncio.wait({sending, hearing}, return_when=asyncio.FIRST_COMPLETED)
+        ended, _ = await asyncio.wait({sending, hearing}, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in (sending, hearing):
             task.cancel()
         for result in await asyncio.gather(sending, hearing, return_exceptions=True):
-            if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect):
+            if isinstance(result, Exception) and not is_gone(result):
                 log.error("seat feed failed", exc_info=result)
+    if not ended:
+        with suppress(Exception):  # it may be going at this very moment
+            await socket.close(wire.FEED_TOKEN_EXPIRED, "the access token has expired")
 
 
 async def _hear_close(socket: WebSocket) -> None:
@@ -112,12 +125,13 @@ class Stream:
         self._epoch = feed.projection.epoch
         self._version = self._publisher.shown
         self._lost = False
+        self._joined_at = asyncio.get_running_loop().time()
         if wish.since is not None and wish.epoch is not None:
             self._continue_from(wish.epoch, wish.since)
 
     def _continue_from(self, epoch: int, since: int) -> None:
         projection = self._feed.projection
-        # A client may be ahead of this process when another one served it before: it just waits.
+        # A client may be ahead of this process when another one served it before: it waits until this one has looked.
         if epoch == projection.epoch and (since > projection.version or projection.reaches_back_to(since)):
             self._version = since
         else:
@@ -133,20 +147,24 @@ class Stream:
                 await self._send_next(socket)
         except TimeoutError:
             log.info("event %d: a feed client takes no frames, dropped", self._feed.projection.event_id)
-            await socket.close(_SLOW_CONSUMER)
+            await socket.close(SLOW_CONSUMER)
 
     async def _send_next(self, socket: WebSocket) -> None:
-        projection = self._feed.projection
-        if projection.epoch != self._epoch or not self._is_continuable():
+        if self._feed.projection.epoch != self._epoch or not self._is_continuable():
             await self._send_text(socket, self._resync())
         elif self._publisher.shown > self._version:
             await self._send_delta(socket)
-        elif not await self._publisher.wait_moved(wire.FEED_BEAT_S):
+        elif not await self._publisher.wait_moved(AHEAD_LOOK_S if self._is_ahead() else wire.FEED_BEAT_S):
             await self._send_text(socket, self._beat())
 
     def _is_continuable(self) -> bool:
-        projection = self._feed.projection
-        return self._version > projection.version or projection.reaches_back_to(self._version)
+        if self._is_ahead():
+            # No process can have shown what the authority, asked after this client came, has not numbered.
+            return self._feed.true_at < self._joined_at
+        return self._feed.projection.reaches_back_to(self._version)
+
+    def _is_ahead(self) -> bool:
+        return self._version > self._feed.projection.version
 
     async def _send_delta(self, socket: WebSocket) -> None:
         projection = self._feed.projection
@@ -166,6 +184,7 @@ class Stream:
             epoch=projection.epoch,
             version=self._publisher.shown,
             server_time=self._seats.server_time(),
+            sequenced_at=self._seats.sequenced_at,
         )
 
     def _beat(self) -> wire.FeedBeat:
@@ -184,4 +203,3 @@ class Stream:
         self._version = projection.version
         self._lost = False
         return wire.FeedResync(epoch=self._epoch, version=self._version)
-            sequenced_at=self._seats.sequenced_at,

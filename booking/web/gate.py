@@ -10,9 +10,10 @@ import re
 from collections.abc import Awaitable, Callable
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketDisconnect
 from uuid_utils.compat import uuid7
 
 from backend_client import wire
@@ -22,7 +23,7 @@ from booking.services.sign_in import caller_of_token
 from booking.store.database import Database
 from booking.web import addresses, bodies, problems
 from booking.web.calls import Call, KeyRule, Route, Services, Who
-from booking.web.problems import KeyMissingError, MethodNotAllowedError, UnknownAddressError
+from booking.web.problems import BodyLateError, KeyMissingError, MethodNotAllowedError, UnknownAddressError
 
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
@@ -114,10 +115,18 @@ class Front:
             addresses.check_path(scope["path"], scope.get("raw_path") or b"")
             await self._app(scope, receive, send_with_id)
         except Exception as error:
+            if is_gone(error):
+                log.debug("request %s: the client went away", request_id)
+                return  # nobody is there to be answered, and nothing of ours has failed
             response = response_for(error, request_id, f"{scope['method']} {scope['path']}")
             if started:
                 raise
             await response(scope, receive, send_with_id)
+
+
+def is_gone(error: BaseException) -> bool:
+    """Whether this says that the client has left: anybody may do so at any time, and it is no fault of anybody."""
+    return isinstance(error, (ClientDisconnect, WebSocketDisconnect))
 
 
 def response_for(error: Exception, request_id: str, what: str) -> Response:
@@ -126,6 +135,8 @@ def response_for(error: Exception, request_id: str, what: str) -> Response:
         error = _of_starlette(error)
     if isinstance(error, BookingError):
         headers = [("Allow", error.allowed)] if isinstance(error, MethodNotAllowedError) else []
+        if isinstance(error, BodyLateError):
+            headers.append(("Connection", "close"))
         problem = problems.problem_of(error, request_id)
         if problem.status >= 500:
             log.warning("request %s, %s: %s", request_id, what, problem.code)

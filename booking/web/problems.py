@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from backend_client import wire
 from backend_client.wire import ErrorCode
-from booking.domain.errors import BookingError, NotFoundError, RequestError
+from booking.domain.errors import BookingError, InvalidRequestError, NotFoundError, RequestError
 
 STATUS_AND_TITLE: Mapping[ErrorCode, tuple[int, str]] = {
     ErrorCode.INVALID_REQUEST: (422, "The request is not valid"),
@@ -87,6 +87,10 @@ class BodyTooLargeError(RequestError):
     """The body is longer than its route accepts."""
 
     code = "body-too-large"
+
+
+class BodyLateError(InvalidRequestError):
+    """The body stopped coming. The connection is closed after the answer: its rest would be taken for a request."""
 
 
 class UnsupportedMediaTypeError(RequestError):

@@ -33,6 +33,11 @@ _SEATS = (
     Answer(200, media_type=wire.SEATS_MEDIA_TYPE, words="Snapshot (see backend_client.seat_frames)"),
     Answer(304, words="Not changed since the tag in If-None-Match"),
 )
+_FEED_WORDS = (
+    "Frames: FeedHello, then FeedDelta or binary deltas, FeedBeat, FeedResync. "
+    f"Closed with {wire.FEED_TOKEN_EXPIRED} when the access token that opened it expires, "
+    f"with {feed_socket.SLOW_CONSUMER} when the client takes no frames"
+)
 _FEED_QUERY = (
     QueryParameter("epoch", "integer", "Epoch of the map the client has"),
     QueryParameter("since", "integer", "Version of the map the client has"),
@@ -58,7 +63,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route("GET", f"{EVENT}/seats", read.seats, ANYONE, "All seats in the caller's layout", _READS, _SEATS),
     Route(
         "WS", f"{EVENT}/seats/feed", feed_socket.refuse_plain_http, ANYONE, "Seat changes as they happen", _READS,
-        (Answer(101, words="Frames: FeedHello, then FeedDelta or binary deltas, FeedBeat, FeedResync"),),
+        (Answer(101, words=_FEED_WORDS),),
         query=_FEED_QUERY,
     ),
     # ------------------------------------------------------------ who calls
