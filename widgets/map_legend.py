@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from widgets.flow_layout import FlowLayout
-from widgets.seat_map.seat_bits import ACCESSIBLE_FLAG, COMPANION_FLAG, RESTRICTED_FLAG
-from widgets.seat_map.sprites import outline
+from widgets.seat_map.palette import MapPalette
+from widgets.seat_map.seat_bits import ACCESSIBLE_FLAG, COMPANION_FLAG, LOOK_OF_STATE, RESTRICTED_FLAG, Look
+from widgets.seat_map.sprites import outline, paint_seat
 from widgets.theme import Theme
 
 _MARK_PX = 14
@@ -18,6 +21,11 @@ _GAP_PX = 6
 _PAD_PX = 8
 _FLAGS = {"accessible": ACCESSIBLE_FLAG, "companion": COMPANION_FLAG, "restricted": RESTRICTED_FLAG}
 """Shapes that a seat has by nature; they are drawn by the map's own outline."""
+_LOOKS = {
+    "mine": Look.MINE, "till": Look.HELD_TILL, "fan": Look.HELD_FAN, "house": Look.HELD_HOUSE, "sold": Look.SOLD,
+    "printed": Look.PRINTED, "blocked": Look.BLOCKED,
+}  # fmt: skip
+"""How a seat stands; drawn by the map's own strokes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,7 @@ class LegendWords:
     accessible: str
     companion: str
     restricted: str
+    printed: str = ""
 
 
 class MapLegend(QWidget):
@@ -58,7 +67,8 @@ class MapLegend(QWidget):
             _Mark(theme, kind, text)
             for kind, text in (
                 ("mine", words.mine), ("till", words.till), ("fan", words.fan), ("house", words.house),
-                ("sold", words.sold), ("blocked", words.blocked), ("accessible", words.accessible),
+                ("sold", words.sold), ("printed", words.printed), ("blocked", words.blocked),
+                ("accessible", words.accessible),
                 ("companion", words.companion), ("restricted", words.restricted),
             )
         ]  # fmt: skip
@@ -69,7 +79,7 @@ class MapLegend(QWidget):
         self.setSizePolicy(policy)
         for mark in self._marks:
             self._flow.addWidget(mark)
-        self._marks_shown = True
+        self._has_printed = False
         self._flags = 0
         self._show_marks()
 
@@ -78,10 +88,19 @@ class MapLegend(QWidget):
         self._flags = flags
         self._show_marks()
 
-    def show_marks(self, shown: bool) -> None:
-        """Whether rings and marks are explained too; a low window has no room for them."""
-        self._marks_shown = shown
-        self._show_marks()
+    def show_states(self, states: npt.NDArray[np.uint8]) -> None:
+        """Explain a mark that not every evening has when one of these state bytes shows it."""
+        has_printed = bool((LOOK_OF_STATE[states] == Look.PRINTED).any())
+        if has_printed != self._has_printed:
+            self._has_printed = has_printed
+            self._show_marks()
+
+    def show_marks(self, worded: bool) -> None:
+        """Whether words stand beside rings and marks; in a low window they are in the marks' tool tips."""
+        for mark in self._marks:
+            mark.set_worded(worded)
+        self._flow.invalidate()
+        self.updateGeometry()
 
     @property
     def explained(self) -> tuple[str, ...]:
@@ -90,7 +109,7 @@ class MapLegend(QWidget):
 
     def _show_marks(self) -> None:
         for mark in self._marks:
-            mark.setVisible(self._marks_shown and (mark.flag == 0 or bool(mark.flag & self._flags)))
+            mark.setVisible(bool(mark.flag & self._flags) if mark.flag else mark.kind != "printed" or self._has_printed)
         self._flow.invalidate()
         self.updateGeometry()
 
@@ -170,13 +189,23 @@ class _Mark(QWidget):
     def __init__(self, theme: Theme, kind: str, text: str) -> None:
         super().__init__()
         self._theme = theme
-        self._kind = kind
+        self.kind = kind
         self.flag = _FLAGS.get(kind, 0)
         self._text = text
+        self._worded = True
         self.setAccessibleName(text)
+
+    def set_worded(self, worded: bool) -> None:
+        """Whether the words stand beside the mark or in its tool tip."""
+        self._worded = worded
+        self.setToolTip("" if worded else self._text)
+        self.updateGeometry()
+        self.update()
 
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(self._theme.font("caption"))
+        if not self._worded:
+            return QSize(_PAD_PX + _MARK_PX, metrics.height() + _PAD_PX)
         return QSize(
             2 * _PAD_PX + _MARK_PX + _GAP_PX + metrics.horizontalAdvance(self._text), metrics.height() + _PAD_PX
         )
@@ -185,55 +214,32 @@ class _Mark(QWidget):
         del event
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        line = _Line(self, painter)
+        line = _Line(self, painter, _PAD_PX if self._worded else _PAD_PX / 2)
         self._paint_mark(painter, line.box(_MARK_PX))
-        line.text(self._text, self._theme.font("caption"), self._theme.color("text_muted"))
+        if self._worded:
+            line.text(self._text, self._theme.font("caption"), self._theme.color("text_muted"))
         painter.end()
 
     def _paint_mark(self, painter: QPainter, box: QRectF) -> None:
-        theme, inner = self._theme, box.adjusted(2, 2, -2, -2)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        if self._kind == "mine":
-            painter.setPen(QPen(theme.map_color("mine_halo"), 5))
-            painter.drawEllipse(inner)
-            painter.setPen(QPen(theme.map_color("mine"), 2))
-            painter.drawEllipse(inner)
-        elif self.flag:
+        theme = self._theme
+        painter.save()
+        painter.translate(box.topLeft())
+        if self.flag:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.color("text_muted"))
-            painter.translate(box.topLeft())
             painter.drawPath(outline(box.width(), 0.0, self.flag))
-            painter.resetTransform()
-        elif self._kind == "sold":
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.map_color("sold"))
-            painter.drawEllipse(inner.adjusted(1, 1, -1, -1))
-        elif self._kind == "blocked":
-            painter.setPen(QPen(theme.map_color("blocked_ink"), 2))
-            painter.drawLine(inner.topLeft(), inner.bottomRight())
-            painter.drawLine(inner.topRight(), inner.bottomLeft())
         else:
-            self._paint_ring(painter, inner)
-
-    def _paint_ring(self, painter: QPainter, inner: QRectF) -> None:
-        """Unbroken: a till; broken in four: a buyer; two brackets: the house."""
-        painter.setPen(QPen(self._theme.map_color(self._kind), 2))
-        pieces = {
-            "till": [(0, 360)],
-            "fan": [(20, 50), (110, 50), (200, 50), (290, 50)],
-            "house": [(25, 130), (205, 130)],
-        }
-        for start, span in pieces[self._kind]:
-            painter.drawArc(inner, start * 16, span * 16)
+            paint_seat(painter, MapPalette.without_plan(theme), _LOOKS[self.kind], 0, 0, round(box.width()))
+        painter.restore()
 
 
 class _Line:
     """Draws things one after the other, in the widget's direction of writing."""
 
-    def __init__(self, widget: QWidget, painter: QPainter) -> None:
+    def __init__(self, widget: QWidget, painter: QPainter, start_px: float = _PAD_PX) -> None:
         self._widget = widget
         self._painter = painter
-        self._at = float(_PAD_PX)
+        self._at = float(start_px)
 
     def box(self, size: int) -> QRectF:
         """A square for a mark."""

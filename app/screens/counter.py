@@ -123,6 +123,7 @@ class CounterScreen(QWidget):
         elif len(changes.seats):
             self.map.apply_changes(changes.seats, changes.states)
         self._shown_revision = state.revision
+        self.legend.show_states(state.states)
         self.map.set_mine(sorted(state.mine))
         free = state.counts().available
         self._free.setText(

@@ -27,7 +27,7 @@ def legend_words() -> LegendWords:
     return LegendWords(
         mine=_("Yours"), till=_("Held at a counter"), fan=_("Held by a buyer"), house=_("House seats"),
         sold=_("Sold"), blocked=_("Blocked"), accessible=_("Accessible seat"), companion=_("Companion seat"),
-        restricted=_("Restricted view"),
+        restricted=_("Restricted view"), printed=_("Ticket printed"),
     )  # fmt: skip
 
 
@@ -144,4 +144,6 @@ def state_words(byte: int) -> str:
         StaffStatus.BLOCKED: _("blocked"),
     }
     status = byte & STATUS_MASK
+    if status == StaffStatus.BLOCKED and holder == HolderKind.HOUSE:
+        return held_by[HolderKind.HOUSE]
     return words.get(StaffStatus(status), "") if status < len(StaffStatus) else ""

@@ -9,17 +9,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 
 from tests.bench.seat_map.plans import bowl, mixed_states, theatre
 from widgets.seat_map.beds import lay_beds
 from widgets.seat_map.camera import Camera
 from widgets.seat_map.ground import plan_bounds
+from widgets.seat_map.palette import MapPalette, luminance
 from widgets.seat_map.plan import SeatMapPlan
 from widgets.seat_map.renderer import Renderer, Stats
+from widgets.seat_map.seat_bits import Look
 from widgets.seat_map.seat_grid import SeatGrid
 from widgets.seat_map.seat_states import SeatStates
-from widgets.seat_map.sprites import disc_spans, fitting_diameter
+from widgets.seat_map.sprites import SHAPES_FROM_PX, disc_spans, draw_sprite, fitting_diameter
 from widgets.theme import Theme
 
 WIDTH, HEIGHT = 640, 420
@@ -135,14 +138,10 @@ def test_rounded_discs_of_neighbours_never_share_a_pixel(size: int, turn: float,
 
 def test_states_and_kinds_are_told_without_colour(qapp: QApplication) -> None:
     """D10: reduced to one ink, sprites of every state and of every kind of seat still differ."""
-    from widgets.seat_map.palette import MapPalette
-    from widgets.seat_map.seat_bits import Look
-    from widgets.seat_map.sprites import draw_sprite
-
     palette = MapPalette.of(Theme.light(), theatre())
     bed = draw_sprite(palette, Look.BLOCKED, 0, 0, 24)[0, 0]
     distinct = [Look.FREE, Look.MINE, Look.HELD_TILL, Look.HELD_FAN, Look.HELD_HOUSE, Look.PAYING_FAN, Look.PRINTED,
-                Look.USED, Look.BLOCKED, Look.BLOCKED_HOUSE]  # fmt: skip
+                Look.USED, Look.BLOCKED]  # fmt: skip
     shapes = {}
     for look in distinct:
         sprite = draw_sprite(palette, look, 0, 0, 24)
@@ -151,3 +150,22 @@ def test_states_and_kinds_are_told_without_colour(qapp: QApplication) -> None:
     assert len(set(shapes.values())) == len(distinct)
     kinds = {marks: (draw_sprite(palette, Look.FREE, 0, marks, 24) != bed).tobytes() for marks in (0, 1, 2, 4)}
     assert len(set(kinds.values())) == 4
+
+
+@pytest.mark.parametrize("size", [2, 5, 9, 14, 24])
+def test_the_houses_own_seats_look_alike_and_unlike_blocked_ones_and_free_ones(qapp: QApplication, size: int) -> None:
+    """Held or blocked for the house is one thing to a clerk; from afar such a seat does not vanish in its bed."""
+    palette = MapPalette.of(Theme.light(), theatre())
+    house = draw_sprite(palette, Look.BLOCKED_HOUSE, 0, 0, size)
+    assert np.array_equal(house, draw_sprite(palette, Look.HELD_HOUSE, 0, 0, size))
+    for other in (Look.BLOCKED, Look.FREE, Look.HELD_TILL, Look.PAYING_HOUSE):
+        assert not np.array_equal(house, draw_sprite(palette, other, 0, 0, size)) or (
+            size < SHAPES_FROM_PX and other is Look.PAYING_HOUSE
+        )
+    assert contrast(palette.small(Look.BLOCKED_HOUSE, 0), palette.bed) > 3.0
+
+
+def contrast(color: QColor, ground: QColor) -> float:
+    """After WCAG 2.2."""
+    high, low = sorted((luminance(color), luminance(ground)), reverse=True)
+    return (high + 0.05) / (low + 0.05)

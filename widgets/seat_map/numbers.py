@@ -22,7 +22,7 @@ _ATLASES_KEPT = 3
 _LIGHT, _DARK, _PALE = 0, 1, 2
 _NO_NUMBER = 255
 # A number would be unreadable on these; the tooltip and the voice still tell it.
-_UNNUMBERED = {Look.BLOCKED, Look.BLOCKED_HOUSE, Look.USED, *(Look(Look.PAYING + holder) for holder in range(4))}
+_UNNUMBERED = {Look.BLOCKED, Look.USED, *(Look(Look.PAYING + holder) for holder in range(4))}
 
 
 class SeatNumbers:

@@ -56,6 +56,12 @@ class MapPalette:
         holders = tuple(theme.map_color(token) for token in ("sold_ink", "till", "fan", "house"))
         return cls(theme, categories, theme.map_color("ground"), theme.map_color("bed"), holders)
 
+    @classmethod
+    def without_plan(cls, theme: Theme) -> MapPalette:
+        """For a legend: one category, in the colour of muted text."""
+        holders = tuple(theme.map_color(token) for token in ("sold_ink", "till", "fan", "house"))
+        return cls(theme, (theme.color("text_muted"),), theme.map_color("ground"), theme.map_color("bed"), holders)
+
     def token(self, name: str) -> QColor:
         """A map colour of the theme."""
         return self.theme.map_color(name)
@@ -67,9 +73,9 @@ class MapPalette:
             return color
         if look is Look.CLOSED:
             return mix(color, self.bed, CLOSED_KEEPS)
-        if Look.HELD <= look <= Look.PAYING_HOUSE:
+        if holder_of(look) is not None:
             return mix(color, self.bed, HELD_KEEPS)
-        if look in {Look.BLOCKED, Look.BLOCKED_HOUSE}:
+        if look is Look.BLOCKED:
             return self.token("blocked")
         return mix(color, self.token("sold"), SOLD_KEEPS)
 
@@ -97,7 +103,8 @@ def holder_of(look: Look) -> SeatHolder | None:
         return SeatHolder(look - Look.HELD)
     if Look.PAYING <= look <= Look.PAYING_HOUSE:
         return SeatHolder(look - Look.PAYING)
-    return None
+    # Whether the house holds a seat or blocks it for itself, it is the house's: one look, unlike a blocked seat's.
+    return SeatHolder.HOUSE if look is Look.BLOCKED_HOUSE else None
 
 
 def to_word(color: QColor) -> np.uint32:

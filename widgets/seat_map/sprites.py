@@ -1,7 +1,8 @@
 """The sprite atlas: every look of a seat at one diameter, drawn once.
 
 Up to `SOLID_MAX_PX` a seat is a square of one colour. From `SHAPES_FROM_PX` on its shape and ring tell the state
-without colour: a full disc is free, a ringed pale disc is held (the ring's gaps tell by whom), a half-filled one is
+without colour: a full disc is free, a ringed pale disc is held (the ring's gaps tell by whom, and whether it is the
+house's own), a half-filled one is
 being paid, a heavy double ring is mine, a small grey disc is sold, struck when printed, dotted when used, a cross is
 blocked. The outline tells the kind: disc, rounded square (accessible), diamond (companion), cut disc (restricted view).
 
@@ -120,7 +121,7 @@ def draw_sprite(palette: MapPalette, look: Look, category: int, marks: int, size
     if size < SHAPES_FROM_PX:
         _fill(painter, outline(size, 0.0, 0), palette.small(look, category))
     else:
-        _draw_look(painter, palette, look, category, marks, size)
+        paint_seat(painter, palette, look, category, marks, size)
     painter.end()
     return pixels
 
@@ -145,15 +146,16 @@ def outline(size: float, inset: float, marks: int) -> QPainterPath:
     return path
 
 
-def _draw_look(painter: QPainter, palette: MapPalette, look: Look, category: int, marks: int, size: int) -> None:
+def paint_seat(painter: QPainter, palette: MapPalette, look: Look, category: int, marks: int, size: int) -> None:
+    """A seat of at least `SHAPES_FROM_PX`, at the painter's origin; a legend explains seats with the same strokes."""
     fill = palette.fill(look, category)
     holder = holder_of(look)
     if holder is not None:
         _draw_held(painter, palette, look, marks, size, fill)
     elif look is Look.MINE:
         _draw_mine(painter, palette, marks, size, fill)
-    elif look in {Look.BLOCKED, Look.BLOCKED_HOUSE}:
-        _draw_blocked(painter, palette, look, marks, size)
+    elif look is Look.BLOCKED:
+        _draw_blocked(painter, palette, marks, size)
     elif look is Look.FREE:
         _fill(painter, outline(size, 0.0, marks), fill)
     elif look is Look.CLOSED:
@@ -167,7 +169,7 @@ def _draw_held(painter: QPainter, palette: MapPalette, look: Look, marks: int, s
     ring = palette.holders[holder]
     width = max(1.25, size * 0.11)
     _fill(painter, outline(size, width / 2, marks), fill)
-    if look >= Look.PAYING:
+    if Look.PAYING <= look <= Look.PAYING_HOUSE:
         painter.save()
         painter.setClipRect(QRectF(0, size / 2, size, size / 2))
         _fill(painter, outline(size, width / 2, marks), ring)
@@ -182,13 +184,9 @@ def _draw_mine(painter: QPainter, palette: MapPalette, marks: int, size: int, fi
     _fill(painter, outline(size, width * 1.7, marks), fill)
 
 
-def _draw_blocked(painter: QPainter, palette: MapPalette, look: Look, marks: int, size: int) -> None:
+def _draw_blocked(painter: QPainter, palette: MapPalette, marks: int, size: int) -> None:
     ink = palette.token("blocked_ink")
     _fill(painter, outline(size, size * 0.06, marks), palette.token("blocked"))
-    if look is Look.BLOCKED_HOUSE:
-        ink = palette.holders[SeatHolder.HOUSE]
-        width = max(1.0, size * 0.07)
-        _stroke_ring(painter, outline(size, width / 2, marks), ink, width, SeatHolder.HOUSE, size)
     reach = size * 0.20
     middle = size / 2
     pen = _round_pen(ink, max(1.25, size * 0.09))

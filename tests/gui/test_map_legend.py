@@ -1,0 +1,63 @@
+"""The legend explains what the map draws, with the map's own strokes."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QColor, QImage, QPainter, QRegion
+from PySide6.QtWidgets import QWidget
+
+from widgets.map_legend import LegendCategory, LegendWords, MapLegend
+from widgets.seat_map.palette import MapPalette
+from widgets.seat_map.seat_bits import Look
+from widgets.seat_map.sprites import paint_seat
+from widgets.theme import Theme
+
+WORDS = LegendWords(
+    "Yours", "Counter", "Buyer", "House", "Sold", "Blocked", "Accessible", "Companion", "Restricted", "Printed"
+)
+
+
+def legend_of(theme: Theme) -> MapLegend:
+    made = MapLegend(theme, WORDS)
+    made.show_categories((LegendCategory(0, "", "Stalls", "€10.00"),))
+    made.show()
+    return made
+
+
+def test_a_struck_through_seat_is_explained_once_there_is_one(theme: Theme) -> None:
+    made = legend_of(theme)
+    assert "Printed" not in made.explained
+    made.show_states(np.array([0, 3, 1, 3 | 64 | 128], np.uint8))  # a used ticket's seat is dotted, not struck
+    assert "Printed" not in made.explained
+    made.show_states(np.array([0, 3, 3 | 64], np.uint8))
+    assert "Printed" in made.explained
+    made.show_states(np.zeros(3, np.uint8))
+    assert "Printed" not in made.explained
+
+
+def test_a_low_window_keeps_every_mark_and_puts_its_words_into_tool_tips(theme: Theme) -> None:
+    made = legend_of(theme)
+    before, room = made.explained, made.heightForWidth(440)
+    made.show_marks(worded=False)
+    assert made.explained == before
+    assert made.heightForWidth(440) < room
+    assert {mark.toolTip() for mark in made._marks if not mark.isHidden()} == set(before)
+
+
+def test_marks_are_the_maps_own(theme: Theme) -> None:
+    """A house seat in the legend is a house seat of the map, pixel by pixel."""
+    made = legend_of(theme)
+    for kind, look in (("house", Look.BLOCKED_HOUSE), ("blocked", Look.BLOCKED), ("till", Look.HELD_TILL)):
+        [mark] = [mark for mark in made._marks if mark.kind == kind]
+        mark.resize(mark.sizeHint())
+        shown = QImage(mark.size(), QImage.Format.Format_RGB32)
+        shown.fill(QColor("white"))
+        mark.render(shown, QPoint(), QRegion(), QWidget.RenderFlag(0))
+        seat = QImage(14, 14, QImage.Format.Format_RGB32)
+        seat.fill(QColor("white"))
+        painter = QPainter(seat)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        paint_seat(painter, MapPalette.without_plan(theme), look, 0, 0, 14)
+        painter.end()
+        assert shown.copy(8, (mark.height() - 14) // 2, 14, 14) == seat
