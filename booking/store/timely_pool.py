@@ -115,6 +115,8 @@ class TimelyPool:
             return rows
 
     async def _take(self, within_s: float) -> PoolConnectionProxy[Record]:
+        if not self._distrusted and self._pool.get_idle_size():
+            return await self._pool.acquire()  # one is there: nothing to wait for, and so no timer
         try:
             async with asyncio.timeout(min(within_s, ACQUIRE_TIMEOUT_S)):
                 connection = await self._pool.acquire()
