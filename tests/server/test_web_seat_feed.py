@@ -404,9 +404,11 @@ async def until_version(tail: SeatTail, event_id: int, version: int, within_s: f
 
 
 async def kill_listeners(db: Database) -> int:
+    """Those that listen; one that is still being connected would be another case, and came up one time in so many."""
     rows = await db.fetch(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
         " WHERE application_name = 'taquilla seat feed listener' AND datname = current_database()"
+        " AND state = 'idle' AND query <> ''"
     )
     return len(rows)
 
