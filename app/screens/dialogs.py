@@ -185,7 +185,7 @@ class KeysDialog(QDialog):
         page.addLayout(keys_grid(theme, keys.ANYWHERE))
         page.addSpacing(theme.space("small"))
         page.addWidget(label(_("On the seat map"), kind="lead"))
-        page.addLayout(keys_grid(theme, keys.ON_MAP))
+        page.addLayout(keys_grid(theme, (*keys.ON_MAP, *keys.WITH_MOUSE)))
         close = QPushButton(_("Close"))
         close.setAccessibleName(close.text())
         close.setDefault(True)

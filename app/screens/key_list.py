@@ -23,7 +23,7 @@ def keys_grid(theme: Theme, table: Sequence[Key], *, tone: str = "", wrap: bool 
     grid.setColumnStretch(1, 1)
     top = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignTop
     for line, key in enumerate(table):
-        grid.addWidget(_key_cap(theme, key.sequence, tone), line, 0, top)
+        grid.addWidget(_key_cap(theme, _(key.sequence), tone), line, 0, top)
         grid.addWidget(label(_(key.words), tone=tone, wrap=wrap), line, 1)
     return grid
 

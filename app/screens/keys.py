@@ -36,6 +36,16 @@ ON_MAP: Final = (
     Key("0", marked("Show the whole plan")),
 )
 
+WITH_MOUSE: Final = (
+    Key(marked("Click"), marked("Pick the seat, or put it back")),
+    Key(marked("Shift + click"), marked("Pick the row up to this seat")),
+    Key(marked("Shift + drag"), marked("Pick the free seats under a frame")),
+    Key(marked("Drag"), marked("Move the map")),
+    Key(marked("Wheel"), marked("Zoom in, zoom out")),
+    Key(marked("Double click"), marked("Show a section near")),
+)
+"""On the seat map; what the hand does is a word, and translated like one."""
+
 AT_A_NEW_SALE: Final = (*ON_MAP, HOLD, EVENTS, HELP)
 """What a clerk needs before the first seat is picked."""
 

@@ -66,9 +66,20 @@ def map_texts(store: ConsoleStore) -> SeatMapTexts:
         hint=_("Arrow keys move from seat to seat, Enter picks, plus and minus zoom, 0 shows the whole plan."),
         stale="",
         write_count=figures().number,
+        write_place=place_words,
         tooltip=words.tooltip,
         spoken=words.spoken,
     )
+
+
+def place_words(section: str, first_row: str, last_row: str) -> str:
+    """The part of the plan that is in view."""
+    rows = ""
+    if first_row and first_row == last_row:
+        rows = _("Row {row}").format(row=first_row)
+    elif first_row and last_row:
+        rows = _("Rows {first} – {last}").format(first=first_row, last=last_row)
+    return figures().joined((section, rows))
 
 
 class SeatWords:

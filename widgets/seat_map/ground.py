@@ -92,6 +92,8 @@ class Ground:
         painter.setPen(ink)
         width, height = QFontMetricsF(font).horizontalAdvance(area.text) + 4, QFontMetricsF(font).height()
         box = QRectF(centre.x() - width / 2, centre.y() - height / 2, width, height)
+        if area.shape != "text":
+            painter.fillRect(box, color)  # lines of other areas end before the word instead of running through it
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, area.text)
         painter.restore()
 

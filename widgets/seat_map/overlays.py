@@ -20,6 +20,8 @@ _LOST_BLINKS = 3
 _RING_ROOM_PX = 12.0
 _OWN_RING_BELOW_PX = 13.0
 _LEAST_RING_PX = 6.0
+_CORNER_PX = 8.0
+_CORNER_ALPHA = 235
 
 
 @dataclass(slots=True)
@@ -31,6 +33,7 @@ class Overlays:
     band: QRectF | None = None
     stale: bool = False
     stale_text: str = ""
+    place: str = ""
     reduced_motion: bool = False
     mine: tuple[int, ...] = ()
     appeared: dict[int, float] = field(default_factory=dict)
@@ -120,6 +123,19 @@ class OverlayPainter:
         self._painter.setPen(QPen(self._palette.token("focus"), 2.0))
         self._painter.setBrush(Qt.BrushStyle.NoBrush)
         self._painter.drawRect(area.adjusted(1, 1, -1, -1))
+
+    def place(self, text: str) -> None:
+        """Where one is, in the corner."""
+        self._painter.setFont(self._palette.theme.font("caption", bold=True))
+        metrics = self._painter.fontMetrics()
+        box = QRectF(_CORNER_PX, _CORNER_PX, metrics.horizontalAdvance(text) + 16.0, metrics.height() + 6.0)
+        ground = QColor(self._palette.token("pill"))
+        ground.setAlpha(_CORNER_ALPHA)
+        self._painter.setPen(Qt.PenStyle.NoPen)
+        self._painter.setBrush(ground)
+        self._painter.drawRoundedRect(box, 5, 5)
+        self._painter.setPen(self._palette.token("label"))
+        self._painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
     def veil(self, area: QRectF, text: str) -> None:
         """Hatching over a map that is not live, with a word that says so where the host gave one."""

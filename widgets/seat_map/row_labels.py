@@ -1,4 +1,4 @@
-"""Row names at the ends of rows, when seats are near.
+"""Row names at the ends of rows, when seats are near, and at the edge of the view for rows whose ends are beyond it.
 
 They are painted with the overlays, never into the seats' picture, so that a changed seat does not disturb them.
 """
@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter
 
 from widgets.seat_map.camera import Camera
 from widgets.seat_map.glyphs import GlyphAtlas, draw_fragments
 from widgets.seat_map.palette import MapPalette
 from widgets.seat_map.plan import Float32s, Indices, SeatMapPlan
+from widgets.seat_map.row_edges import RowEdges, rows_cut_by_view
 
 ROW_LABELS_FROM_PX = 11.0
 _CLEAR_PITCHES = (0.0, 0.2, 0.4, 0.6)  # a row name closer than this to a seat would lie on it
@@ -24,17 +26,19 @@ class RowLabels:
 
     def __init__(self, plan: SeatMapPlan, pitch: float, palette: MapPalette) -> None:
         self._palette = palette
+        self._plan = plan
         self._texts = list(dict.fromkeys(plan.row_label))
         table = {text: text_no for text_no, text in enumerate(self._texts)}
         ends = _row_ends(plan, pitch)
-        self._x, self._y, rows = ends
-        self._text = np.array([table[plan.row_label[row]] for row in rows.tolist()], np.intp)
+        self._x, self._y, self._rows = ends
+        self._text_of_row = np.array([table[label] for label in plan.row_label], np.intp)
         self._atlas: tuple[int, GlyphAtlas] | None = None
         self._fragments = np.zeros((0, 10))
+        self._edge_fragments = np.zeros((0, 10))
 
-    def place(self, camera: Camera, dpr: float, seat_px: float) -> None:
-        """Choose the row names in view; `seat_px` is the diameter of a seat in logical px."""
-        self._fragments = np.zeros((0, 10))
+    def place(self, camera: Camera, dpr: float, seat_px: float, seats: Indices) -> None:
+        """Choose the row names in view; `seat_px` is the diameter of a seat in logical px, `seats` those in view."""
+        self._fragments = self._edge_fragments = np.zeros((0, 10))
         if seat_px < ROW_LABELS_FROM_PX or not self._texts:
             return
         x = np.rint(((self._x - camera.x) * camera.scale + camera.width / 2) * dpr)
@@ -42,13 +46,30 @@ class RowLabels:
         margin = 2 * seat_px * dpr
         seen = (x > -margin) & (x < camera.width * dpr + margin) & (y > -margin) & (y < camera.height * dpr + margin)
         atlas = self._atlas_for(round(min(max(seat_px * 0.5, 9.0), 15.0) * dpr))
-        text = self._text[seen]
-        self._fragments = atlas.fragments(text, np.zeros(len(text), np.intp), x[seen], y[seen])
+        rows = self._rows[seen]
+        self._fragments = atlas.fragments(self._text_of_row[rows], np.zeros(len(rows), np.intp), x[seen], y[seen])
+        inside = (x > 0) & (x < camera.width * dpr) & (y > 0) & (y < camera.height * dpr)
+        self._place_edges(rows_cut_by_view(self._plan, seats, self._rows[inside], camera), atlas, dpr)
+
+    def _place_edges(self, edges: RowEdges, atlas: GlyphAtlas, dpr: float) -> None:
+        x, y = np.rint(edges.x * dpr).astype(np.float32), np.rint(edges.y * dpr).astype(np.float32)
+        texts = self._text_of_row[edges.rows]
+        self._edge_fragments = atlas.fragments(texts, np.zeros(len(texts), np.intp), x, y)
 
     def paint(self, painter: QPainter) -> None:
         """Paint the placed names; the painter counts device px."""
         if self._atlas is not None:
+            self._paint_grounds(painter, self._atlas[0])
+            draw_fragments(painter, self._edge_fragments, self._atlas[1].pixmap)
             draw_fragments(painter, self._fragments, self._atlas[1].pixmap)
+
+    def _paint_grounds(self, painter: QPainter, text_px: int) -> None:
+        """Names at the edge of the view lie on seats: each on a patch of its own."""
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._palette.bed)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for x, y in self._edge_fragments[:, :2].tolist():
+            painter.drawRoundedRect(QRectF(x - text_px, y - text_px * 0.75, 2 * text_px, 1.5 * text_px), 3, 3)
 
     def _atlas_for(self, text_px: int) -> GlyphAtlas:
         if self._atlas is None or self._atlas[0] != text_px:

@@ -11,7 +11,8 @@ from widgets.seat_map.beds import lay_beds
 from widgets.seat_map.camera import Bounds, Camera
 from widgets.seat_map.ground import plan_bounds
 from widgets.seat_map.palette import MapPalette
-from widgets.seat_map.plan import SeatMapPlan
+from widgets.seat_map.place_in_view import PlaceInView, place_in_view
+from widgets.seat_map.plan import Indices, SeatMapPlan
 from widgets.seat_map.renderer import Level, Renderer, Stats
 from widgets.seat_map.row_labels import ROW_LABELS_FROM_PX, RowLabels
 from widgets.seat_map.seat_grid import SeatGrid
@@ -78,7 +79,17 @@ class Scene:
         if self._row_labels is None and seat_px >= ROW_LABELS_FROM_PX:
             self._row_labels = RowLabels(self.plan, self.grid.pitch, self.palette)
         if self._row_labels is not None:
-            self._row_labels.place(camera, dpr, seat_px)
+            self._row_labels.place(camera, dpr, seat_px, self._seats_in_view(camera))
+
+    def place_in_view(self, camera: Camera) -> PlaceInView | None:
+        """Section and rows that a near view shows; None from afar, where sections carry their names."""
+        if self.renderer.level is Level.FAR or not self.plan.seat_count:
+            return None
+        return place_in_view(self.plan, self._seats_in_view(camera))
+
+    def _seats_in_view(self, camera: Camera) -> Indices:
+        view = camera.view()
+        return self.grid.seats_in(view.left, view.top, view.right, view.bottom)
 
     def recount(self) -> list[QRect]:
         """Refresh the numbers of free seats; rectangles to paint again."""

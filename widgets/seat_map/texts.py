@@ -14,13 +14,22 @@ def _nothing(_seat_no: int) -> str:
     return ""
 
 
+def _plain_place(section: str, first_row: str, last_row: str) -> str:
+    rows = first_row if first_row == last_row else f"{first_row}\N{EN DASH}{last_row}"
+    return " \N{MIDDLE DOT} ".join(part for part in (section, rows) if part)
+
+
 @dataclass(frozen=True, slots=True)
 class SeatMapTexts:
-    """Every text of the map that is not part of the plan; functions take a seat number or a count."""
+    """Every text of the map that is not part of the plan; functions take a seat number or a count.
+
+    `write_place` takes the names of a section and of its first and last row in view.
+    """
 
     name: str = "Seat map"
     hint: str = "Arrow keys move from seat to seat, space picks, plus and minus zoom, 0 shows the whole plan."
     stale: str = ""
     write_count: Callable[[int], str] = _plain
+    write_place: Callable[[str, str, str], str] = _plain_place
     tooltip: Callable[[int], str] = _nothing
     spoken: Callable[[int], str] = _nothing

@@ -211,6 +211,11 @@ class SeatMapView(QWidget):
         return self._overlays.focus
 
     @property
+    def place_shown(self) -> str:
+        """What the corner says of the part in view; empty from afar."""
+        return self._overlays.place
+
+    @property
     def level(self) -> Level:
         return Level.of(self._seat_px())
 
@@ -300,6 +305,8 @@ class SeatMapView(QWidget):
         self._settle_timer.stop()
         self._scene.renderer.resize(math.ceil(self.width() * dpr), math.ceil(self.height() * dpr), dpr)
         self._scene.redraw(self._camera, dpr)
+        place = self._scene.place_in_view(self._camera)
+        self._overlays.place = self._texts.write_place(place.section, place.first_row, place.last_row) if place else ""
         self._needs_full = False
         self._drawn_dpr = dpr
 
@@ -341,6 +348,8 @@ class SeatMapView(QWidget):
             brush.focus_ring(self._centre(overlays.focus), active=self.hasFocus())
         if overlays.band is not None:
             brush.band(overlays.band)
+        if overlays.place:
+            brush.place(overlays.place)
         if overlays.stale:
             brush.veil(QRectF(self.rect()), overlays.stale_text)
         if self.hasFocus() and overlays.focus < 0:

@@ -13,6 +13,7 @@ from widgets.seat_map.navigation import Step, next_seat, seats_between, section_
 from widgets.seat_map.plan import SeatMapPlan
 from widgets.seat_map.renderer import Level
 from widgets.seat_map.texts import SeatMapTexts
+from widgets.seat_map.tip_place import point_for_qt, tip_corner, tip_size
 from widgets.seat_map.view import SeatMapView
 from widgets.theme import Theme
 
@@ -104,16 +105,32 @@ class SeatMapWidget(SeatMapView):
     def _step(self, step: Step) -> None:
         at = self._overlays.focus
         if at < 0:
-            middle = self._camera.view()
-            x, y = (middle.left + middle.right) / 2, (middle.top + middle.bottom) / 2
-            self.focus_seat(self._scene.grid.nearest(x, y, middle.width + middle.height))
+            self._focus_first()
         else:
             self.focus_seat(next_seat(self.plan, self._scene.grid, at, step))
 
+    def _focus_first(self) -> None:
+        """Put the keyboard on the seat nearest to the middle of the view that can be picked, if there is one."""
+        if not self.plan.seat_count:
+            return
+        view = self._camera.view()
+        x, y = (view.left + view.right) / 2, (view.top + view.bottom) / 2
+        seats = self._scene.grid.seats_in(view.left, view.top, view.right, view.bottom)
+        if len(seats):
+            seats = seats[self._scene.states.selectable(self._scene.states.slots_of(seats))]
+        if len(seats):
+            away = np.hypot(self.plan.x[seats] - x, self.plan.y[seats] - y)
+            self.focus_seat(int(seats[int(away.argmin())]))
+        else:
+            self.focus_seat(self._scene.grid.nearest(x, y, view.width + view.height))
+
     def _activate(self) -> None:
-        if self._overlays.focus >= 0:
-            self._anchor = self._overlays.focus
-            self.seat_activated.emit(self._overlays.focus)
+        """The focused seat; without one, the first key only shows where the keyboard is."""
+        if self._overlays.focus < 0:
+            self._focus_first()
+            return
+        self._anchor = self._overlays.focus
+        self.seat_activated.emit(self._overlays.focus)
 
     def _press_key(self, key: int) -> bool:
         """Do what a key says; False when it says nothing here."""
@@ -143,13 +160,16 @@ class SeatMapWidget(SeatMapView):
             return self._centre(focus)
         return None
 
-    def _show_tooltip(self, point: QPoint, global_point: QPoint) -> None:
+    def _show_tooltip(self, point: QPoint) -> None:
         seat = self.seat_at(QPointF(point))
         text = self._texts.tooltip(seat) if seat >= 0 else ""
-        if text:
-            QToolTip.showText(global_point, text, self, self.seat_rect(seat))
-        else:
+        if not text:
             QToolTip.hideText()
+            return
+        centre = self.mapToGlobal(self._centre(seat).toPoint())
+        pitch_px = self._scene.grid.pitch * self._camera.scale
+        corner = tip_corner(centre, pitch_px, tip_size(text), self.screen().availableGeometry())
+        QToolTip.showText(point_for_qt(corner), text, self, self.seat_rect(seat))
 
     # ------------------------------------------------------------------ Qt
 
@@ -224,7 +244,7 @@ class SeatMapWidget(SeatMapView):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Tooltips and pinches; a filter on itself, for an error in a handler below an `event` override ends Qt."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            self._show_tooltip(event.pos(), event.globalPos())
+            self._show_tooltip(event.pos())
             return True
         if isinstance(event, QNativeGestureEvent):
             if event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
