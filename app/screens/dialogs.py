@@ -9,7 +9,7 @@ from app.core.prices import change_minor
 from app.i18n import _, figures
 from app.models.quick_tender import quick_tenders
 from app.screens import keys
-from app.screens.key_list import keys_grid
+from app.screens.key_list import LIST_PX, keys_grid
 from app.screens.words import Advice, advice_for
 from widgets.build import column, frame, label, row, set_tone
 from widgets.filled_button import FilledButton
@@ -182,10 +182,17 @@ class KeysDialog(QDialog):
         self.setAccessibleName(_("Keys"))
         page = column(theme, margin="wide", gap="small", parent=self)
         page.addWidget(label(_("Keys"), kind="title"))
-        page.addLayout(keys_grid(theme, keys.ANYWHERE))
-        page.addSpacing(theme.space("small"))
-        page.addWidget(label(_("On the seat map"), kind="lead"))
-        page.addLayout(keys_grid(theme, (*keys.ON_MAP, *keys.WITH_MOUSE)))
+        on_map = column(theme, gap="small")
+        on_map.addWidget(label(_("On the seat map"), kind="lead"))
+        on_map.addLayout(keys_grid(theme, (*keys.ON_MAP, *keys.WITH_MOUSE), wrap=True))
+        on_map.addStretch(1)
+        anywhere = column(theme, gap="small")
+        anywhere.addLayout(keys_grid(theme, keys.ANYWHERE, wrap=True))
+        anywhere.addStretch(1)
+        sides = row(theme, gap="wide")
+        sides.addLayout(anywhere, 1)
+        sides.addLayout(on_map, 1)
+        page.addLayout(sides)
         close = QPushButton(_("Close"))
         close.setAccessibleName(close.text())
         close.setDefault(True)
@@ -195,3 +202,4 @@ class KeysDialog(QDialog):
         end.addWidget(close)
         page.addSpacing(theme.space("small"))
         page.addLayout(end)
+        self.setMinimumWidth(LIST_PX)

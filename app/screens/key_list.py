@@ -12,6 +12,8 @@ from app.screens.keys import Key
 from widgets.build import label
 from widgets.theme import Theme
 
+LIST_PX = 780
+"""Width of the whole list in two columns: it fits beside the edges of a small window."""
 _CAP_PX = 72
 
 
@@ -31,5 +33,5 @@ def keys_grid(theme: Theme, table: Sequence[Key], *, tone: str = "", wrap: bool 
 def _key_cap(theme: Theme, sequence: str, tone: str) -> QLabel:
     cap = label(sequence, tone=tone)
     cap.setFont(theme.font("body", bold=True))
-    cap.setMinimumWidth(_CAP_PX)
+    cap.setMinimumWidth(max(_CAP_PX, cap.sizeHint().width()))
     return cap
