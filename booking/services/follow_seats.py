@@ -50,6 +50,14 @@ class FeedPosition:
 
 
 @dataclass(frozen=True, slots=True)
+class AuthorityLook:
+    """An answer of `look_at_authority`. `sequenced_at`: the sequencer's last heartbeat; None when it never ran."""
+
+    server_time: datetime
+    sequenced_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class FeedNews:
     """An answer of `read_after`. An event that is missing in `events` has no feed any more; no times without events.
 
@@ -151,8 +159,16 @@ async def check_authority(db: Database) -> datetime:
     Raises:
         AuthorityAwayError: it cannot.
     """
-    row = await db.pulse(sql.query("read_time"))
+    return (await look_at_authority(db)).server_time
+
+
+async def look_at_authority(db: Database) -> AuthorityLook:
+    """The authority's time, and when changes of seats were last known to be numbered.
+
+    Raises:
+        AuthorityAwayError: it cannot be reached.
+    """
+    row = await db.pulse(sql.query("read_authority"))
     if row is None:
         raise AuthorityAwayError("The booking database answers nothing.")
-    now: datetime = row[0]
-    return now
+    return AuthorityLook(row["server_time"], row["sequenced_at"])

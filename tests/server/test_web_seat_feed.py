@@ -224,9 +224,11 @@ async def test_beats_tell_when_a_stopped_sequencer_last_numbered_changes(
             pass
         async with feed(api, event_id) as (_, hello):
             assert late_s(hello) > wire.FEED_LATE_S
+        assert (await readiness(api)).detail.startswith("No change of a seat has been numbered since 20")
         worker.process.send_signal(signal.SIGCONT)
         while late_s(await next_frame(socket)) > wire.FEED_LATE_S / 2:
             pass
+        assert (await readiness(api)).detail == ""
 
 
 async def test_an_api_process_knows_from_its_first_hello_that_no_sequencer_runs(
@@ -234,6 +236,13 @@ async def test_an_api_process_knows_from_its_first_hello_that_no_sequencer_runs(
 ) -> None:
     async with running("serve", "--dsn", dsn, folder=tmp_path) as api, feed(api, event_id) as (_, hello):
         assert late_s(hello) > 50
+
+
+async def readiness(api: Running) -> wire.Health:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        answer = await client.get(f"{api.url}/readyz")
+    assert answer.status_code == 200
+    return msgspec.json.decode(answer.content, type=wire.Health)
 
 
 def late_s(frame: object) -> float:

@@ -25,9 +25,16 @@ async def healthz(_: Call) -> Response:
 
 
 async def readyz(call: Call) -> Response:
-    """The process can reach the booking database; 503 otherwise."""
-    await follow_seats.check_authority(call.db)
-    return answer(wire.Health(status="ready"))
+    """The process can reach the booking database; 503 otherwise. Selling goes on without the sequencer: a detail."""
+    return answer(wire.Health(status="ready", detail=_lateness(await follow_seats.look_at_authority(call.db))))
+
+
+def _lateness(look: follow_seats.AuthorityLook) -> str:
+    if look.sequenced_at is None:
+        return "No sequencer has run yet: changes of seats do not reach the maps."
+    if (look.server_time - look.sequenced_at).total_seconds() <= wire.FEED_LATE_S:
+        return ""
+    return f"No change of a seat has been numbered since {look.sequenced_at.isoformat(timespec='seconds')}."
 
 
 async def events(call: Call) -> Response:
