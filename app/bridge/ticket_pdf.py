@@ -1,17 +1,20 @@
 """The ticket printer that writes PDF files: pages of the ticket stock, or A4 with several tickets and cut marks (K11).
 
-A file appears under its final name only when it is complete and synced, so that a file that exists is a job that is
-done: asked again for the same print job, the printer answers with that file and draws nothing (K7).
+A sheet is drawn in memory: Qt's own writer loses what a full disk does not take, and says nothing. Python writes the
+bytes, and a file appears under its final name only when all of them are on the disk. So a file that exists is a job
+that is done: asked again for the same print job, the printer answers with that file and draws nothing (K7).
 """
 
 from __future__ import annotations
 
+import errno
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QMarginsF, QRect, QSizeF
+from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRect, QSizeF
 from PySide6.QtGui import QPageLayout, QPageSize, QPainter, QPdfWriter
 
 from app.bridge.ticket_face import MM_PER_INCH, CodeTooWideError, TicketDrawing
@@ -21,6 +24,15 @@ from app.i18n.figures import Figures
 
 _A4_MM: Final = (210.0, 297.0)
 _CUT_MARK_MM: Final = 4.0
+_BEGIN, _END = b"%PDF-", b"%%EOF"
+_REASONS: Final = {
+    errno.ENOSPC: "disk-full",
+    errno.EDQUOT: "disk-full",
+    errno.EFBIG: "disk-full",
+    errno.EACCES: "no-access",
+    errno.EPERM: "no-access",
+    errno.EROFS: "no-access",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,39 +68,85 @@ class PdfTicketPrinter:
         """See `TicketPrinter.print_tickets`; drawing a sheet takes a few milliseconds."""
         path = self._folder / f"{sheet.order_number}-{sheet.print_job_id}.pdf"
         printed = tuple(ticket.ticket_id for ticket in sheet.tickets)
-        if path.exists():
-            return PrintOutcome(PrintState.CONFIRMED, printed, str(path), "already written")
         try:
+            if path.exists():
+                return PrintOutcome(PrintState.CONFIRMED, printed, str(path), "already written")
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._write(path, sheet)
-        except (OSError, CodeTooWideError) as error:
-            return PrintOutcome(PrintState.FAILED, detail=str(error))
+            draw_sheet(path, sheet, self._stock, self._dpi)
+        except OSError as error:
+            reason = _REASONS.get(error.errno or 0, "printer-trouble")
+            return PrintOutcome(PrintState.FAILED, detail=str(error), reason=reason)
+        except CodeTooWideError as error:
+            return PrintOutcome(PrintState.FAILED, detail=str(error), reason=error.code)
         return PrintOutcome(PrintState.CONFIRMED, printed, str(path))
-
-    def _write(self, path: Path, sheet: TicketSheet) -> None:
-        fresh = path.with_suffix(".part")
-        draw_sheet(fresh, sheet, self._stock, self._dpi)
-        with fresh.open("rb+") as file:
-            os.fsync(file.fileno())
-        fresh.replace(path)
 
 
 def draw_sheet(path: Path, sheet: TicketSheet, stock: Stock, dpi: int) -> None:
-    """Draw all tickets of `sheet` into a PDF at `path`.
+    """Draw all tickets of `sheet` into a PDF at `path`: the whole file, on the disk, or none.
 
     Raises:
         OSError: the file cannot be written.
         CodeTooWideError: a code does not fit the stock.
     """
+    body = drawn(sheet, stock, dpi)
+    fresh = path.with_suffix(".part")
+    try:
+        with fresh.open("wb") as file:
+            file.write(body)
+            file.flush()
+            os.fsync(file.fileno())
+        _require_whole(fresh, len(body))
+        fresh.replace(path)
+    except OSError:
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _require_whole(path: Path, size: int) -> None:
+    """Raises OSError when the disk holds less: some file systems find out late that they have no room."""
+    with path.open("rb") as file:
+        body = file.read()
+    if not (len(body) == size and body.startswith(_BEGIN) and body.rstrip().endswith(_END)):
+        raise OSError(errno.EIO, "the file on the disk is not what was written", str(path))
+
+
+def _sync_folder(folder: Path) -> None:
+    """The new name survives a power cut too, where folders can be synced."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def drawn(sheet: TicketSheet, stock: Stock, dpi: int) -> bytes:
+    """All tickets of `sheet` as a PDF.
+
+    Raises:
+        CodeTooWideError: a code does not fit the stock.
+        OSError: Qt cannot draw.
+    """
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    _draw(QPdfWriter(buffer), sheet, stock, dpi)
+    body = bytes(buffer.data().data())
+    if not (body.startswith(_BEGIN) and body.rstrip().endswith(_END)):
+        raise OSError(errno.EIO, "the tickets were not drawn to the end")
+    return body
+
+
+def _draw(writer: QPdfWriter, sheet: TicketSheet, stock: Stock, dpi: int) -> None:
     language = language_of(sheet.language)
     drawing = TicketDrawing(
         sheet, Figures(language.locale), read_catalogue(language).gettext, dpi, language.right_to_left
     )
-    writer = QPdfWriter(str(path))
     _set_up(writer, sheet, stock, dpi)
     painter = QPainter()
     if not painter.begin(writer):
-        raise OSError(f"cannot write {path}")
+        raise OSError(errno.EIO, "the tickets cannot be drawn")
     try:
         for index, ticket in enumerate(sheet.tickets):
             place = index % stock.tickets_per_page

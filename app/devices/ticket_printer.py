@@ -51,13 +51,15 @@ class PrintOutcome:
     """How a print job ended.
 
     `printed` holds the ids of the tickets that the printer acknowledged, each on its own (K7); `location` is a path
-    for printers that write files; `detail` is for the clerk's log.
+    for printers that write files. `reason` is why it FAILED, in kebab-case, for the clerk: `disk-full`, `no-access`,
+    `code-too-wide` or `printer-trouble`; `detail` is for the log.
     """
 
     state: PrintState
     printed: tuple[str, ...] = ()
     location: str = ""
     detail: str = ""
+    reason: str = ""
 
 
 class TicketPrinter(Protocol):
