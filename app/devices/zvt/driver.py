@@ -4,7 +4,8 @@ Each command connects, registers (06 00, always first), runs, and hangs up: an i
 turn a payment that never left into an UNKNOWN one. From the first byte of 06 01 on, whatever goes wrong is UNKNOWN.
 
 Timers (PA00P015): T3, command → first answer, 5 s. T4, between frames while the terminal works, 180 s, restarted by
-each frame (T7), and all of a command within `busy_limit_s`.
+each frame (T7), and all of a command within `busy_limit_s`. Only a payment waits for people: a registration has
+`registration_s` in all, an enquiry `enquiry_s`, as nothing has begun and nobody should wait long to hear so.
 """
 
 from __future__ import annotations
@@ -60,6 +61,8 @@ class ZvtSettings:
     t3_s: float = 5.0
     t4_s: float = 180.0
     busy_limit_s: float = 600.0
+    registration_s: float = 8.0
+    enquiry_s: float = 20.0
     verdict_s: float = 3.0
 
 
@@ -81,9 +84,11 @@ class _Line:
             self.evidence.frame(_now(), "sent", apdu)
             self._writer.write(apdu.encode())
 
-    async def run(self, exchange: Exchange, settings: ZvtSettings, on_event: EventHandler) -> None:
+    async def run(
+        self, exchange: Exchange, settings: ZvtSettings, on_event: EventHandler, within_s: float | None = None
+    ) -> None:
         """Carry `exchange` to its end; a lost line or a timer that ran out ends it LOST. Never raises for the line."""
-        limit = asyncio.get_running_loop().time() + settings.busy_limit_s
+        limit = asyncio.get_running_loop().time() + (settings.busy_limit_s if within_s is None else within_s)
         self.send(exchange)
         while not exchange.finished:
             timer_s = settings.t3_s if exchange.state is State.CALLING else settings.t4_s
@@ -230,14 +235,16 @@ class ZvtTerminal:
             self._line.drop()
 
     async def _enquire(self, exchange: Exchange) -> EvidenceLog:
-        evidence = await self._command(exchange, self._settings.currency, _ignore)
+        evidence = await self._command(exchange, self._settings.currency, _ignore, self._settings.enquiry_s)
         if exchange.state in {State.ABORTED, State.REFUSED}:
             raise _refusal(exchange)
         if exchange.state is State.LOST or exchange.malformed:
             raise TerminalUnavailableError("the terminal gave no whole answer")
         return evidence
 
-    async def _command(self, exchange: Exchange, currency: str, on_event: EventHandler) -> EvidenceLog:
+    async def _command(
+        self, exchange: Exchange, currency: str, on_event: EventHandler, within_s: float | None = None
+    ) -> EvidenceLog:
         """Connect, register, run. Raises `TerminalError` only while nothing of `exchange` has been sent.
 
         A command whose abort was wished before it left is not sent at all: its state stays CALLING.
@@ -251,7 +258,7 @@ class ZvtTerminal:
             line = await self._connect(currency, evidence)
             self._line = line
             if not exchange.abort_wished:
-                await line.run(exchange, self._settings, on_event)
+                await line.run(exchange, self._settings, on_event, within_s)
         finally:
             open_line, self._line, self._running = self._line, None, None
             self._occupied = False
@@ -266,7 +273,7 @@ class ZvtTerminal:
                 messages.register(self._settings.password, self._settings.config, currency, with_tlv=with_tlv)
             )
             try:
-                await line.run(registration, self._settings, _ignore)
+                await line.run(registration, self._settings, _ignore, self._settings.registration_s)
                 if registration.state is State.COMPLETED:
                     return line
             except BaseException:

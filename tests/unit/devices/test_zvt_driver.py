@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -20,8 +23,9 @@ from app.devices.card_terminal import (
     Verdict,
 )
 from app.devices.recovery import TerminalAttempt, matches_attempt
+from app.devices.zvt.driver import ZvtTerminal
 from app.devices.zvt.simulator.scenes import FrameMode, SceneName
-from tests.unit.devices.conftest import Counter, eventually
+from tests.unit.devices.conftest import FAST, Counter, Till, eventually
 
 APPROVED, DECLINED, UNKNOWN = TerminalOutcome.APPROVED, TerminalOutcome.DECLINED, TerminalOutcome.UNKNOWN
 
@@ -340,3 +344,39 @@ async def test_evidence_holds_no_card_number_and_no_password(counter: Counter) -
     assert "987654" not in kept.replace(" ", "")
     assert [step.direction for step in result.evidence[:2]] == ["sent", "received"]
     assert any(step.body.startswith("06 01 04=000000001250 49=0978") for step in result.evidence)
+
+
+@asynccontextmanager
+async def half_dead(*answers: str) -> AsyncIterator[int]:
+    """A terminal that gives these answers (hexadecimal), one a frame it gets, and then only listens."""
+
+    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        left = list(answers)
+        while await reader.read(4096):
+            if left:
+                writer.write(bytes.fromhex(left.pop(0)))
+        writer.close()
+
+    server = await asyncio.start_server(listen, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+
+
+async def test_a_terminal_that_takes_the_registration_and_falls_silent_is_given_up_soon() -> None:
+    """Nothing has begun: nobody waits out the 180 s that a card and its PIN may take."""
+    async with half_dead("800000") as port:
+        driver = ZvtTerminal(replace(FAST, port=port, t3_s=5, t4_s=180, busy_limit_s=600, registration_s=0.2))
+        till = Till()
+        async with asyncio.timeout(5):
+            with pytest.raises(TerminalUnavailableError):
+                await driver.pay(4500, "EUR", on_progress=till.progress.append, on_result=till.decide)
+
+
+async def test_an_enquiry_that_is_taken_and_not_answered_is_given_up_soon() -> None:
+    async with half_dead("800000060F00", "", "800000") as port:
+        driver = ZvtTerminal(replace(FAST, port=port, t3_s=5, t4_s=180, busy_limit_s=600, enquiry_s=0.2))
+        async with asyncio.timeout(5):
+            with pytest.raises(TerminalUnavailableError):
+                await driver.last_transaction()
