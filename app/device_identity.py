@@ -14,7 +14,7 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from app.core.errors import DeviceFileDamagedError, DeviceFileGoneError
+from app.core.errors import DeviceFileDamagedError, DeviceFileGoneError, DeviceFileNotWrittenError
 from backend_client.wire import DeviceId
 
 FILE_NAME = "device.json"
@@ -24,7 +24,8 @@ def device_of(path: Path, *, may_make: bool) -> DeviceId:
     """Read the device id; make one where there is no file yet and `may_make` says that nothing was sold here.
 
     Raises:
-        DeviceFileDamagedError: the file is there and cannot be read, or a new one cannot be written.
+        DeviceFileDamagedError: the file is there and cannot be read.
+        DeviceFileNotWrittenError: a new one cannot be written.
         DeviceFileGoneError: the file is missing, and sales were made under its id.
     """
     try:
@@ -37,7 +38,7 @@ def device_of(path: Path, *, may_make: bool) -> DeviceId:
     try:
         return _make(path)
     except OSError as error:
-        raise DeviceFileDamagedError(path) from error
+        raise DeviceFileNotWrittenError(path) from error
 
 
 def _make(path: Path) -> DeviceId:

@@ -14,13 +14,16 @@
     │   ├── NoPrinterError             no ticket printer is set up                          no-printer
     │   ├── TicketsNotReadyError       the tickets are not issued yet                       tickets-not-ready
     │   ├── DeviceFileError            this counter's device id; `path` names the file
-    │   │   ├── DeviceFileDamagedError     there, and cannot be read or written             device-file-damaged
+    │   │   ├── DeviceFileDamagedError     there, and cannot be read                        device-file-damaged
+    │   │   ├── DeviceFileNotWrittenError  it has to be made, and cannot be written     device-file-not-written
     │   │   └── DeviceFileGoneError        gone, though sales were made under its id        device-file-gone
     │   └── JournalError               the local journal
     │       ├── JournalInUseError          another console works on this folder             journal-in-use
     │       ├── JournalDamagedError        unreadable, or gone; never recreated in silence  journal-damaged
     │       ├── JournalTooNewError         written by a newer console                       journal-too-new
     │       └── JournalWriteError          it could not be written (disk full, …)           journal-write-failed
+    │           ├── JournalBeforeAskingError   before any payment was asked for        journal-failed-before-asking
+    │           └── JournalAfterAskingError    after the payment had been asked for     journal-failed-after-asking
     └── ByProgramError         a fault of ours
         └── IllegalTransitionError     the sale cannot go from here to there                illegal-transition
 
@@ -117,6 +120,10 @@ class DeviceFileDamagedError(DeviceFileError):
     code = "device-file-damaged"
 
 
+class DeviceFileNotWrittenError(DeviceFileError):
+    code = "device-file-not-written"
+
+
 class DeviceFileGoneError(DeviceFileError):
     code = "device-file-gone"
 
@@ -139,6 +146,18 @@ class JournalTooNewError(JournalError):
 
 class JournalWriteError(JournalError):
     code = "journal-write-failed"
+
+
+class JournalBeforeAskingError(JournalWriteError):
+    """Neither the terminal nor the booking system had been asked to take money: nothing is charged."""
+
+    code = "journal-failed-before-asking"
+
+
+class JournalAfterAskingError(JournalWriteError):
+    """The terminal, or for cash the booking system, had been asked: money may have moved."""
+
+    code = "journal-failed-after-asking"
 
 
 class ByProgramError(ConsoleError):

@@ -65,6 +65,12 @@ SELECT operation_id, sale_id, amount_minor, currency, started_at, last_trace, re
 FROM terminal_attempts
 """
 
+_DISK_TROUBLE = frozenset({
+    sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR_WRITE,
+    sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMSIZE,
+    sqlite3.SQLITE_IOERR_TRUNCATE,
+})  # fmt: skip
+
 T = TypeVar("T")
 
 
@@ -83,6 +89,8 @@ class Journal:
             JournalInUseError: another console works on this folder.
             JournalDamagedError: it is unreadable or gone.
             JournalTooNewError: a newer console wrote it.
+            JournalWriteError: the disk is full, or the folder may only be read.
+            OSError: the folder or the lock in it cannot be made.
         """
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = InstanceLock(folder / LOCK_NAME)
@@ -200,10 +208,11 @@ class Journal:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # a full disk may have rolled it back already, or not
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
         except sqlite3.OperationalError as error:
             raise JournalWriteError(str(error)) from error
         except sqlite3.IntegrityError:
@@ -222,6 +231,8 @@ def _connect(path: Path, lock: InstanceLock) -> sqlite3.Connection:
         journal_id = _prepare(connection, may_make=not made_before)
     except sqlite3.DatabaseError as error:
         connection.close()
+        if _is_about_the_disk(error):
+            raise JournalWriteError(str(error)) from error
         raise JournalDamagedError(str(error)) from error
     except BaseException:
         connection.close()
@@ -229,6 +240,12 @@ def _connect(path: Path, lock: InstanceLock) -> sqlite3.Connection:
     if not made_before:
         lock.write(journal_id)
     return connection
+
+
+def _is_about_the_disk(error: sqlite3.DatabaseError) -> bool:
+    """A full disk or a folder that may only be read: nothing is wrong with the journal itself."""
+    code = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF in _DISK_TROUBLE or code in _DISK_TROUBLE
 
 
 def _prepare(connection: sqlite3.Connection, *, may_make: bool) -> str:
