@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
 from widgets.theme import Theme
 
 _ROOM_PX = 26
 _ARROW_PX = 8
+_NAME_ROLE = Qt.ItemDataRole.UserRole + 1
 
 
 class ChoiceBox(QComboBox):
@@ -24,8 +25,25 @@ class ChoiceBox(QComboBox):
             "QComboBox::down-arrow { image: none; width: 0; height: 0; }"
         )
 
+    @property
+    def chosen_name(self) -> str:
+        """What the closed box says."""
+        return str(self.currentData(_NAME_ROLE) or self.currentText())
+
+    def add_choice(self, name: str, price: str, data: object) -> None:
+        """A choice that shows its price in the open list, and its name alone when it is the chosen one."""
+        self.addItem(f"{name}   {price}" if price else name, data)
+        self.setItemData(self.count() - 1, name, _NAME_ROLE)
+
     def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
+        del event
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        option.currentText = self.chosen_name
+        styled = QStylePainter(self)
+        styled.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        styled.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        styled.end()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         pen = QPen(self._theme.color("text_muted" if self.isEnabled() else "text_disabled"), 1.6)

@@ -18,12 +18,15 @@ _DROP_PX = 24
 
 @dataclass(frozen=True, slots=True)
 class SaleLineFace:
-    """What a line shows. `types` are (price_type_id, name); `spoken_type` and `spoken_drop` are for screen readers."""
+    """What a line shows. `types` are (price_type_id, name, price).
+
+    `spoken_type` and `spoken_drop` are for screen readers.
+    """
 
     seat_no: int
     name: str
     place: str
-    types: tuple[tuple[int, str], ...]
+    types: tuple[tuple[int, str, str], ...]
     chosen_type: int
     price: str
     can_change: bool
@@ -61,7 +64,12 @@ class SaleLine(QWidget):
         self.drop.setFixedSize(QSize(_DROP_PX, _DROP_PX))
         self.drop.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.drop.clicked.connect(self._on_drop_clicked)
+        self._dense: bool | None = None
+        self._grid = QGridLayout(self)
+        self._end = QWidget()
+        self._theme = theme
         self._build(theme)
+        self.set_dense(False)
         self.show_face(face)
 
     def show_face(self, face: SaleLineFace) -> None:
@@ -70,8 +78,8 @@ class SaleLine(QWidget):
             return
         if self._face is None or face.types != self._face.types:
             self.types.clear()
-            for type_id, name in face.types:
-                self.types.addItem(name, type_id)
+            for type_id, name, price in face.types:
+                self.types.add_choice(name, price, type_id)
         self._face = face
         self.types.setCurrentIndex(max(self.types.findData(face.chosen_type), 0))
         self.types.setEnabled(face.can_change and self.types.count() > 1)
@@ -84,20 +92,32 @@ class SaleLine(QWidget):
         self.drop.setAccessibleName(face.spoken_drop)
         self.drop.setToolTip(face.spoken_drop)
 
+    def set_dense(self, dense: bool) -> None:  # said by what it sets
+        """Name, price type and price beside each other, for sales of many seats; else the price above its type."""
+        if dense is self._dense:
+            return
+        self._dense = dense
+        for part in (self._name, self._place, self.types, self._end):
+            self._grid.removeWidget(part)
+        space = self._theme.space
+        self._grid.setContentsMargins(0, space("hair" if dense else "tight"), 0, space("hair" if dense else "small"))
+        self._grid.setVerticalSpacing(0 if dense else space("hair"))
+        self._grid.addWidget(self._name, 0, 0)
+        self._grid.addWidget(self._place, 1, 0)
+        if dense:
+            self._grid.addWidget(self.types, 0, 1, 2, 1)
+            self._grid.addWidget(self._end, 0, 2, 2, 1)
+        else:
+            self._grid.addWidget(self._end, 0, 1)
+            self._grid.addWidget(self.types, 1, 1)
+
     def _build(self, theme: Theme) -> None:
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, theme.space("tight"), 0, theme.space("small"))
-        grid.setHorizontalSpacing(theme.space("small"))
-        grid.setVerticalSpacing(theme.space("hair"))
-        grid.setColumnStretch(0, 1)
-        grid.addWidget(self._name, 0, 0)
-        end = row(theme, gap="tight")
+        self._grid.setHorizontalSpacing(theme.space("small"))
+        self._grid.setColumnStretch(0, 1)
+        end = row(theme, gap="tight", parent=self._end)
         end.addStretch(1)
         end.addWidget(self._price)
         end.addWidget(self.drop)
-        grid.addLayout(end, 0, 1)
-        grid.addWidget(self._place, 1, 0)
-        grid.addWidget(self.types, 1, 1)
 
     def _on_types_activated(self, index: int) -> None:
         self.price_type_chosen.emit(self.seat_no, int(self.types.itemData(index)))

@@ -37,7 +37,8 @@ QPushButton[role="primary"]:pressed { background: $accent_pressed; }
 QPushButton[role="danger"] { background: $danger; color: $on_danger; border-color: $danger; font-weight: bold; }
 QPushButton[role="danger"]:hover { background: $danger_hover; }
 QPushButton[role="quiet"] { background: transparent; color: $accent_text; border-color: transparent; }
-QPushButton[role="quiet"]:hover { background: $accent_soft; }
+QPushButton[role="quiet"]:hover { background: $accent_soft; border-color: $accent_soft; }
+QPushButton[role="quiet"][asks="true"] { background: $danger_soft; color: $danger; border-color: $danger; }
 QPushButton[role="primary"]:focus { border: 1px solid $accent; }
 QPushButton[role="danger"]:focus { border: 1px solid $danger; }
 QPushButton[role="quiet"]:focus { border: ${focus_ring}px solid $focus; }

@@ -62,7 +62,13 @@ def _place(ref: SeatRef, pick: Pick, store: ConsoleStore) -> str:
     return figures().joined((ref.section, category))
 
 
-def _types(sale: Sale, pick: Pick, store: ConsoleStore) -> tuple[tuple[int, str], ...]:
-    if store.prices is None or store.event is None or store.event.event_id != sale.event_id:
-        return ((pick.price_type_id, ""),)
-    return tuple((kind.price_type_id, kind.name) for kind in store.prices.types_of(pick.category_no))
+def _types(sale: Sale, pick: Pick, store: ConsoleStore) -> tuple[tuple[int, str, str], ...]:
+    prices = store.prices
+    if prices is None or store.event is None or store.event.event_id != sale.event_id:
+        return ((pick.price_type_id, "", ""),)
+    kinds = prices.types_of(pick.category_no)
+    amounts = [prices.amount_minor(pick.category_no, kind.price_type_id) for kind in kinds]
+    return tuple(
+        (kind.price_type_id, kind.name, "" if amount is None else figures().money(amount, sale.currency))
+        for kind, amount in zip(kinds, amounts, strict=True)
+    )
