@@ -84,8 +84,12 @@ class Desk:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     now: Callable[[], datetime] = _utc_now
     new_key: Callable[[], str] = lambda: str(uuid7())
-    running: set[str] = field(default_factory=set)
+    running: dict[str, object] = field(default_factory=dict)
     """The step of the sale that runs now, if any: `hold`, `price-type`, `pay`, `print`, `release`, …"""
+    charging: set[SaleId] = field(default_factory=set)
+    """Sales, at the counter or parked, about which the card terminal has been asked and has not said its last word."""
+    printer_trouble: str = ""
+    """Why the last print job did not end well (`PrintOutcome.reason`, or `unclear`); empty while the printer works."""
     resolving: set[SaleId] = field(default_factory=set)
     """Sales about which the API or the terminal is being asked now."""
     terminal_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -135,11 +139,16 @@ class Desk:
             return
         if self.running:
             raise SaleNotReadyError(f"busy: {', '.join(self.running)}")
-        self.running.add(name)
+        mark = self.running[name] = object()
         try:
             yield True
         finally:
-            self.running.discard(name)
+            if self.running.get(name) is mark:
+                del self.running[name]
+
+    def set_aside(self, name: str) -> None:
+        """The step goes on without the counter, which is free for another one: its sale was parked."""
+        self.running.pop(name, None)
 
     @contextmanager
     def asking(self, sale: Sale) -> Iterator[None]:
@@ -159,6 +168,14 @@ class Desk:
         """Write the sale to the journal, then show it: at the counter, or among the parked ones if it stands there."""
         await self.journal.save_sale(sale)
         self.show(sale)
+        return sale
+
+    async def keep_fact(self, sale: Sale) -> Sale:
+        """As `keep`, for what has happened already: it is shown also when it cannot be written, and that is raised."""
+        try:
+            await self.journal.save_sale(sale)
+        finally:
+            self.show(sale)
         return sale
 
     def show(self, sale: Sale) -> None:

@@ -8,6 +8,7 @@ from app.core.sale import Sale, SaleId, SaleState, SaleStep
 from backend_client.wire import PrintJobStatus
 
 _PARKABLE = frozenset({SaleState.HELD, SaleState.DECLINED, SaleState.UNKNOWN, SaleState.PAID, SaleState.HOLDING})
+PAY = "pay"
 
 
 async def finish_sale(desk: Desk) -> None:
@@ -42,9 +43,16 @@ def _print_is_open(sale: Sale) -> bool:
 async def park_sale(desk: Desk) -> None:
     """Set the sale at the counter aside and serve the next customer; it is in the journal and stays in the list.
 
+    A card payment that the terminal works on goes on meanwhile, and is no longer a step of this counter.
+
     Raises:
         SaleNotReadyError: it is at a step that cannot wait.
     """
+    waiting = desk.store.sale
+    if waiting is not None and is_charging(desk, waiting):
+        _park(desk, waiting)
+        desk.set_aside(PAY)
+        return
     with desk.once("park") as first:
         sale = desk.store.sale
         if not first or sale is None:
@@ -52,6 +60,11 @@ async def park_sale(desk: Desk) -> None:
         if sale.state not in _PARKABLE:
             raise SaleNotReadyError("this sale cannot wait")
         _park(desk, sale)
+
+
+def is_charging(desk: Desk, sale: Sale) -> bool:
+    """Whether the card terminal works on this sale."""
+    return sale.state is SaleState.PAYING and sale.sale_id in desk.charging
 
 
 def _park(desk: Desk, sale: Sale) -> None:
@@ -68,6 +81,9 @@ async def resume_parked(desk: Desk, sale_id: SaleId) -> Sale:
     Raises:
         SaleNotReadyError: no such sale, or the one at the counter cannot wait.
     """
+    shown = desk.store.sale
+    if shown is not None and is_charging(desk, shown):
+        await park_sale(desk)
     with desk.once("unpark") as first:
         current = desk.store.sale
         wanted = desk.find(sale_id)
@@ -76,7 +92,7 @@ async def resume_parked(desk: Desk, sale_id: SaleId) -> Sale:
         if not first or wanted is current:
             return wanted
         if current is not None and not current.ended and current.state is not SaleState.PICKING:
-            if current.state not in _PARKABLE:
+            if current.state not in _PARKABLE and not is_charging(desk, current):
                 raise SaleNotReadyError("the sale at the counter cannot wait")
             _park(desk, current)
         with desk.store.batch():

@@ -76,7 +76,7 @@ async def _lose_seats(desk: Desk, sale: Sale, error: SeatsTakenError) -> Sale:
 
 async def end_expired(desk: Desk, sale: Sale) -> Sale:
     """The hold is over: EXPIRED, with a notice."""
-    sale = await desk.keep(expired(sale, EndReason.HOLD_ENDED))
+    sale = await desk.keep_fact(expired(sale, EndReason.HOLD_ENDED))
     desk.store.post(Notice(NoticeCode.HOLD_EXPIRED, sale_id=sale.sale_id))
     return sale
 
@@ -119,7 +119,7 @@ async def release_hold(desk: Desk) -> Sale:
         if sale.state is SaleState.PICKING:
             desk.store.put_sale(abandoned)
             return abandoned
-        return await desk.keep(abandoned)
+        return await desk.keep_fact(abandoned)
 
 
 async def _give_back(desk: Desk, sale: Sale) -> None:

@@ -12,7 +12,15 @@ from dataclasses import dataclass, replace
 
 from app.actions.ask_terminal import ask_about, word_of
 from app.actions.desk import Desk
-from app.actions.pay_sale import begin_payment, check_out, leave_paying, never_stuck, open_operation, report_key
+from app.actions.pay_sale import (
+    before_asking,
+    begin_payment,
+    check_out,
+    leave_paying,
+    never_stuck,
+    open_operation,
+    report_key,
+)
 from app.actions.settle_card import apply_answer, settle_card, warn_of_difference
 from app.core.errors import JournalError, TerminalUnsettledError
 from app.core.sale import Sale, SaleState, SaleStep
@@ -22,6 +30,8 @@ from backend_client.errors import BookingClientError
 from backend_client.wire import Advice, OperationId, OperationKind, OperationStatus, ResultAnswer, ResultOutcome
 
 _log = logging.getLogger(__name__)
+STOPPED_HERE = "stopped-at-counter"
+_ENDED_BY_SOMEBODY = frozenset({"aborted", "cancelled-at-terminal"})
 
 
 async def pay_card(desk: Desk) -> Sale:
@@ -32,7 +42,9 @@ async def pay_card(desk: Desk) -> Sale:
 
     Raises:
         NoTerminalError, SaleNotReadyError, NotAllowedError: not now.
-        TerminalUnsettledError: an earlier card payment is open, and the terminal cannot be asked about it.
+        TerminalUnsettledError: an earlier card payment is open, and the terminal cannot be asked about it (yet).
+        JournalBeforeAskingError: it could not be written down and the terminal was not asked; the sale is HELD.
+        JournalAfterAskingError: the terminal's word could not be written down; the sale is UNKNOWN.
         TerminalError: the terminal cannot be used; nothing was charged, the sale is HELD.
         ServiceUnavailableError, BookingRefusedError, AnswerUnknownError: not begun; the sale is HELD (or EXPIRED).
     """
@@ -42,6 +54,8 @@ async def pay_card(desk: Desk) -> Sale:
             return sale
         desk.require_seller()
         terminal = desk.need_terminal()
+        if desk.charging:
+            raise TerminalUnsettledError("the terminal still works on a payment that was parked")
         async with desk.terminal_turn:
             await _settle_earlier(desk, terminal)
             last_trace = await _last_trace(desk, terminal)
@@ -52,7 +66,11 @@ async def pay_card(desk: Desk) -> Sale:
 
 async def abort_card(desk: Desk) -> None:
     """Wish that the running card payment ends. `pay_card` still returns the truth: an approval may cross it (T9)."""
-    if desk.terminal is not None and "pay" in desk.running:
+    sale = desk.store.sale
+    if desk.terminal is None or sale is None or sale.state is not SaleState.PAYING:
+        return
+    if sale.payment is not None and sale.payment.kind is OperationKind.SALE:
+        desk.store.wish_stop(True)
         await desk.terminal.abort()
 
 
@@ -80,14 +98,15 @@ async def _last_trace(desk: Desk, terminal: CardTerminal) -> int | None:
 
 
 async def _charge(desk: Desk, terminal: CardTerminal, sale: Sale, last_trace: int | None) -> Sale:
-    sale = await check_out(desk, sale)
-    try:
-        opened = await open_operation(desk, sale)
-    except BookingClientError as error:
-        await leave_paying(desk, sale, error)
-        raise
-    operation = opened.operation
-    sale = await desk.keep(_with_operation(sale, operation.operation_id))
+    async with before_asking(desk, sale.sale_id):
+        sale = await check_out(desk, sale)
+        try:
+            opened = await open_operation(desk, sale)
+        except BookingClientError as error:
+            await leave_paying(desk, sale, error)
+            raise
+        operation = opened.operation
+        sale = await desk.keep(_with_operation(sale, operation.operation_id))
     asked_before = await desk.journal.terminal_attempt(operation.operation_id)
     if operation.status is not OperationStatus.SENT or asked_before is not None:
         return await settle_card(desk, sale, terminal)
@@ -99,8 +118,15 @@ async def _charge(desk: Desk, terminal: CardTerminal, sale: Sale, last_trace: in
         started_at=desk.now(),
         last_trace=last_trace,
     )
-    await desk.journal.begin_terminal_attempt(record)
-    return await _Conversation(desk, terminal, record).hold(sale)
+    async with before_asking(desk, sale.sale_id):
+        await desk.journal.begin_terminal_attempt(record)
+    desk.charging.add(sale.sale_id)
+    desk.store.wish_stop(False)
+    try:
+        return await _Conversation(desk, terminal, record).hold(sale)
+    finally:
+        desk.charging.discard(sale.sale_id)
+        desk.store.wish_stop(False)
 
 
 def _with_operation(sale: Sale, operation_id: OperationId) -> Sale:
@@ -127,7 +153,7 @@ class _Conversation:
             result = await self.terminal.pay(
                 self.record.amount_minor, self.record.currency, on_progress=self._on_progress, on_result=self._on_result
             )
-            word = word_of(result)
+            word = word_of(self._by_cause(result))
         except TerminalError as error:
             trouble = error
             result = TerminalResult(TerminalOutcome.DECLINED, 0, self.record.currency, decline_code=error.code)
@@ -140,13 +166,23 @@ class _Conversation:
             desk.store.put_terminal_progress("")
         if self.answer is not None:
             return await self._close_answered(sale, self.answer, result)
-        await desk.journal.record_terminal_result(operation_id, word)
-        sale = await settle_card(desk, sale, self.terminal, ask=False)
+        try:
+            await desk.journal.record_terminal_result(operation_id, word)
+        except JournalError:
+            _log.exception("the terminal's word could not be journaled; it is reported all the same")
+        sale = await settle_card(desk, sale, self.terminal, ask=False, heard=word)
         if trouble is not None:
             if sale.state is SaleState.DECLINED:
                 await desk.keep(replace(sale.after(SaleStep.DECLINE_SEEN), decline_code=""))
             raise trouble
         return sale
+
+    def _by_cause(self, result: TerminalResult) -> TerminalResult:
+        """A payment that was stopped here says so; terminals call that and a time-out the same."""
+        stopped = self.desk.store.stop_wished and result.outcome is TerminalOutcome.DECLINED
+        if stopped and result.decline_code in _ENDED_BY_SOMEBODY:
+            return replace(result, decline_code=STOPPED_HERE)
+        return result
 
     def _on_progress(self, progress: Progress) -> None:
         self.desk.store.put_terminal_progress(progress.value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.actions.desk import Desk
 from app.actions.pay_sale import (
     apply_order,
+    before_asking,
     begin_payment,
     check_out,
     leave_paying,
@@ -27,6 +28,8 @@ async def pay_cash(desk: Desk, tendered_minor: int) -> Sale:
     Raises:
         TenderedTooLittleError: less than the total; nothing changes.
         SaleNotReadyError, NotAllowedError: not now, or not this person.
+        JournalBeforeAskingError: it could not be written down, nothing was booked; the sale is HELD.
+        JournalAfterAskingError: what was booked could not be written down; the sale is UNKNOWN.
         ServiceUnavailableError, BookingRefusedError, AnswerUnknownError: not begun; the sale is HELD (or EXPIRED).
     """
     with desk.once("pay") as first:
@@ -37,7 +40,9 @@ async def pay_cash(desk: Desk, tendered_minor: int) -> Sale:
         change_minor(sale.total_minor, tendered_minor)
         sale = await begin_payment(desk, OperationKind.CASH, PROVIDER, tendered_minor)
         with never_stuck(desk, sale.sale_id):
-            return await _hand_over(desk, await check_out(desk, sale))
+            async with before_asking(desk, sale.sale_id):
+                sale = await check_out(desk, sale)
+            return await _hand_over(desk, sale)
 
 
 async def _hand_over(desk: Desk, sale: Sale) -> Sale:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from uuid import uuid5
 
@@ -11,7 +11,7 @@ import msgspec
 
 from app.actions.desk import Desk
 from app.actions.show_event import reprice
-from app.core.errors import SaleNotReadyError
+from app.core.errors import JournalAfterAskingError, JournalBeforeAskingError, JournalError, SaleNotReadyError
 from app.core.sale import EndReason, PaymentAttempt, Sale, SaleId, SaleState, SaleStep, UnknownReason
 from app.core.settlement import LIVE_STATES, NOT_ATTEMPTED, expired, operation_of, settled, unclear, withdrawn
 from app.core.store import Notice, NoticeCode
@@ -54,24 +54,58 @@ async def begin_payment(desk: Desk, kind: OperationKind, provider: str, tendered
     same = tried is not None and (tried.kind, tried.amount_minor, tried.tendered_minor) == (
         kind, sale.total_minor, tendered_minor,
     )  # fmt: skip
-    if not same:
+    if same and tried is not None:
+        sale = replace(sale, payment=replace(tried, begun_at=desk.now()))
+    else:
         attempt = PaymentAttempt(desk.new_key(), kind, provider, sale.total_minor, desk.now(), tendered_minor)
         sale = replace(sale, payment=attempt)
     if not sale.checkout_key:
         sale = replace(sale, checkout_key=desk.new_key())
-    return await desk.keep(sale.after(SaleStep.PAYMENT_BEGUN))
+    async with before_asking(desk, sale.sale_id):
+        return await desk.keep(sale.after(SaleStep.PAYMENT_BEGUN))
 
 
 @contextmanager
 def never_stuck(desk: Desk, sale_id: SaleId) -> Iterator[None]:
-    """Whatever goes wrong inside, no sale stays PAYING with nobody at work on it: it is UNKNOWN and asked about."""
+    """Whatever goes wrong inside, no sale stays PAYING with nobody at work on it: it is UNKNOWN and asked about.
+
+    Raises:
+        JournalAfterAskingError: in place of any JournalError that is not known to have come before asking.
+    """
+    reason = UnknownReason.BOOKING_SILENT
     try:
         yield
+    except JournalBeforeAskingError:
+        reason = UnknownReason.NOT_WRITTEN
+        raise
+    except JournalError as error:
+        reason = UnknownReason.NOT_WRITTEN
+        raise JournalAfterAskingError(str(error)) from error
     finally:
         sale = desk.find(sale_id)
         if sale is not None and sale.state is SaleState.PAYING:
-            desk.show(unclear(sale, UnknownReason.BOOKING_SILENT, desk.now()))
+            desk.show(unclear(sale, reason, desk.now()))
             desk.wake.set()
+
+
+@asynccontextmanager
+async def before_asking(desk: Desk, sale_id: SaleId) -> AsyncIterator[None]:
+    """Nobody is asked for money inside; what cannot be written down there is taken back, and the sale is HELD again.
+
+    While the API cannot be told of that, the sale stays as it is.
+
+    Raises:
+        JournalBeforeAskingError: in place of JournalError.
+    """
+    try:
+        yield
+    except JournalError as error:
+        sale = desk.find(sale_id)
+        if sale is not None and sale.state is SaleState.PAYING:
+            with suppress(BookingClientError):
+                await decline_stray(desk, sale)
+                desk.show(withdrawn(sale))
+        raise JournalBeforeAskingError(str(error)) from error
 
 
 async def check_out(desk: Desk, sale: Sale) -> Sale:
@@ -202,7 +236,7 @@ async def conclude(desk: Desk, sale: Sale) -> Sale:
         notice = NoticeCode.CHARGE_TO_RETURN
     elif parked and sale.state is SaleState.PAID:
         notice = NoticeCode.PARKED_SALE_PAID
-    elif parked and sale.state is SaleState.HELD:
+    elif parked and sale.state in (SaleState.HELD, SaleState.DECLINED):
         notice = NoticeCode.PARKED_SALE_FREE
     if notice is not None:
         desk.store.post(Notice(notice, (), sale.total_minor, sale.currency, sale.decline_code, sale.sale_id))

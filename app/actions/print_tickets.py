@@ -15,6 +15,7 @@ from backend_client.steady_time import steady_seconds
 from backend_client.wire import EventDetail, PrintJobId, PrintJobStatus, Ticket, TicketStatus
 
 _log = logging.getLogger(__name__)
+_TROUBLES = {PrintJobStatus.FAILED: "printer-trouble", PrintJobStatus.UNKNOWN: "unclear"}
 _STATUS_OF = {
     PrintState.CONFIRMED: PrintJobStatus.CONFIRMED,
     PrintState.FAILED: PrintJobStatus.FAILED,
@@ -123,7 +124,9 @@ async def _print(desk: Desk, sale: Sale, printer: TicketPrinter, sheet: TicketSh
     except Exception:  # noqa: BLE001  # the printer's promise is broken: paper may have moved
         _log.exception("the ticket printer's driver failed")
         outcome = PrintOutcome(PrintState.UNKNOWN)
-    return await _end_job(desk, sale, _STATUS_OF[outcome.state], outcome.location)
+    if outcome.state is not PrintState.CONFIRMED:
+        _log.error("tickets not printed: %s %s %s", outcome.state.value, outcome.reason, outcome.detail)
+    return await _end_job(desk, sale, _STATUS_OF[outcome.state], outcome.location, outcome.reason)
 
 
 async def confirm_print(desk: Desk, *, printed: bool) -> Sale:
@@ -143,15 +146,17 @@ async def confirm_print(desk: Desk, *, printed: bool) -> Sale:
         return await _end_job(desk, sale.after(SaleStep.PRINT_BEGUN), status, "")
 
 
-async def _end_job(desk: Desk, sale: Sale, status: PrintJobStatus, location: str) -> Sale:
+async def _end_job(desk: Desk, sale: Sale, status: PrintJobStatus, location: str, reason: str = "") -> Sale:
     """How the job ended goes into the journal, then to the API; a report that does not come through is made later."""
     if sale.print_job is None:
         raise SaleNotReadyError("no print job")
-    job = replace(sale.print_job, status=status, location=location or sale.print_job.location, reported=False)
-    sale = await desk.keep(replace(sale.after(SaleStep.PRINT_ENDED_OTHERWISE), print_job=job))
+    where = location or sale.print_job.location
+    job = replace(sale.print_job, status=status, location=where, reported=False, reason=reason)
+    desk.printer_trouble = _TROUBLES.get(status, "") and (reason or _TROUBLES[status])
+    sale = await desk.keep_fact(replace(sale.after(SaleStep.PRINT_ENDED_OTHERWISE), print_job=job))
     if status is not PrintJobStatus.CONFIRMED:
         code = NoticeCode.PRINT_UNKNOWN if status is PrintJobStatus.UNKNOWN else NoticeCode.PRINT_FAILED
-        desk.store.post(Notice(code, sale_id=sale.sale_id))
+        desk.store.post(Notice(code, detail=reason, sale_id=sale.sale_id))
     try:
         return await report_print(desk, sale)
     except BookingClientError as error:

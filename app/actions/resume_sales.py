@@ -6,6 +6,7 @@ Nothing is charged, and nothing is printed, by resuming. What cannot be cleared 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from dataclasses import replace
 
 from app.actions.desk import Desk
@@ -13,8 +14,10 @@ from app.actions.hold_seats import ask_hold, end_expired
 from app.actions.pay_sale import look_again, stay_unknown
 from app.actions.print_tickets import report_print
 from app.actions.resolve_unknown import settle
+from app.core.errors import JournalError
 from app.core.sale import Sale, SaleState, SaleStep, UnknownReason
 from app.core.session import Permission
+from app.core.settlement import unclear
 from app.core.store import Notice, NoticeCode
 from backend_client.errors import BookingClientError, BookingRefusedError, HoldGoneError
 from backend_client.wire import HoldStatus, OperationKind, PrintJobStatus
@@ -30,17 +33,45 @@ async def resume_open_sales(desk: Desk) -> tuple[Sale, ...]:
     Raises:
         JournalDamagedError: a kept sale cannot be read.
     """
+    return await clear_up(desk, await show_open_sales(desk))
+
+
+async def show_open_sales(desk: Desk) -> tuple[Sale, ...]:
+    """Show all open sales at once; the answer is for `clear_up`. Until then a payment that was running is unclear.
+
+    Raises:
+        JournalDamagedError: a kept sale cannot be read.
+    """
     if desk.store.session is None or not desk.store.session.may(Permission.SELL):
         return ()
     kept = await desk.journal.open_sales()
+    shown = [_as_it_looks(sale, desk) for sale in kept]
     with desk.store.batch():
-        for sale in kept[:-1]:
+        for sale in shown[:-1]:
             desk.store.put_parked(sale)
-        if kept:
-            desk.store.put_sale(kept[-1])
+        if shown:
+            desk.store.put_sale(shown[-1])
+    return kept
+
+
+def _as_it_looks(sale: Sale, desk: Desk) -> Sale:
+    """Nobody is at the terminal for it now, so it does not look as if somebody were."""
+    is_running = sale.state is SaleState.PAYING
+    return unclear(sale, UnknownReason.TERMINAL_SILENT, desk.now()) if is_running else sale
+
+
+def waits_for_terminal(sale: Sale) -> bool:
+    """Whether clearing up this sale may mean to ask the card terminal, which takes its time when it is off."""
+    is_cash = sale.payment is not None and sale.payment.kind is OperationKind.CASH
+    return sale.state in (SaleState.PAYING, SaleState.UNKNOWN) and not is_cash
+
+
+async def clear_up(desk: Desk, kept: Iterable[Sale]) -> tuple[Sale, ...]:
+    """Bring kept sales to what the API and the terminal know; nobody else clears them up meanwhile."""
     resumed = []
     for sale in kept:
-        resumed.append(await _resume(desk, sale))
+        with desk.asking(sale):
+            resumed.append(await _resume(desk, sale))
         if not resumed[-1].ended:
             desk.store.post(Notice(NoticeCode.SALE_RESUMED, sale_id=sale.sale_id))
     desk.wake.set()
@@ -50,7 +81,7 @@ async def resume_open_sales(desk: Desk) -> tuple[Sale, ...]:
 async def _resume(desk: Desk, sale: Sale) -> Sale:
     try:
         return await _resume_as(desk, sale)
-    except BookingClientError as error:
+    except (BookingClientError, JournalError) as error:
         _log.warning("sale %s cannot be cleared up now: %s", sale.sale_id, error.code)
         return desk.find(sale.sale_id) or sale
 

@@ -24,10 +24,13 @@ _ALREADY_REVERSED = "already-reversed"
 _log = logging.getLogger(__name__)
 
 
-async def settle_card(desk: Desk, sale: Sale, terminal: CardTerminal | None, *, ask: bool = True) -> Sale:
+async def settle_card(
+    desk: Desk, sale: Sale, terminal: CardTerminal | None, *, ask: bool = True, heard: TerminalWord | None = None
+) -> Sale:
     """One pass over a PAYING or UNKNOWN card sale; call again later while it stays UNKNOWN.
 
     `terminal` None: it cannot be spoken to now. `ask` False: its last transaction is not asked for in this pass.
+    `heard` is its word just now, which counts even where the journal could not take it.
 
     Raises:
         BookingClientError: the API was asked and did not answer; the sale stays as it was.
@@ -35,7 +38,7 @@ async def settle_card(desk: Desk, sale: Sale, terminal: CardTerminal | None, *, 
     record = await _record_of(desk, sale)
     if record is None:
         return await _settle_unasked(desk, sale)
-    word, reason = record.word, UnknownReason.TERMINAL_SILENT
+    word, reason = heard or record.word, UnknownReason.TERMINAL_SILENT
     if ask and terminal is not None and (word is None or not word.definite):
         try:
             heard = await ask_about(desk, terminal, record)

@@ -50,6 +50,15 @@ class Deeds(QObject):
             task.cancel()
             self._forget(name)
 
+    def set_aside(self, name: str, other_name: str) -> None:
+        """The deed of that name goes on under another one; the name is free at once."""
+        task = self._running.pop(name, None)
+        if task is None:
+            return
+        task.set_name(other_name)
+        self._running[other_name] = task
+        self.ended.emit(name)
+
     def is_running(self, name: str) -> bool:
         """True while a deed of that name runs."""
         return name in self._running

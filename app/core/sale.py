@@ -128,7 +128,9 @@ class UnknownReason(StrEnum):
     BOOKING_SILENT = "booking-silent"
     """The terminal said what it did (or cash was taken); the booking system has not answered."""
     RECONCILING = "reconciling"
-    """The booking system knows no more either; a supervisor decides with evidence."""
+    """The booking system knows no more either; it needs evidence from outside, and is asked whether it has any."""
+    NOT_WRITTEN = "not-written"
+    """The payment had begun when the journal of this counter could no longer be written."""
 
 
 class EndReason(StrEnum):
@@ -180,6 +182,8 @@ class PrintAttempt:
     location: str = ""
     reported: bool = False
     """The API knows how it ended."""
+    reason: str = ""
+    """Why it FAILED (`PrintOutcome.reason`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,6 +62,7 @@ def expired(sale: Sale, reason: EndReason) -> Sale:
 
 
 def unclear(sale: Sale, reason: UnknownReason, now: datetime) -> Sale:
-    """UNKNOWN, since the first time it was so."""
-    since = sale.unknown_since if sale.state is SaleState.UNKNOWN and sale.unknown_since is not None else now
+    """UNKNOWN, since the payment began: that is the time on the terminal's receipt, however late it is asked about."""
+    begun = now if sale.payment is None else sale.payment.begun_at
+    since = sale.unknown_since if sale.state is SaleState.UNKNOWN and sale.unknown_since is not None else begun
     return replace(sale.after(SaleStep.PAYMENT_UNCLEAR), unknown_reason=reason, unknown_since=since)

@@ -69,6 +69,7 @@ class NoticeCode(StrEnum):
     PARKED_SALE_FREE = "parked-sale-free"
     SIGNED_OUT = "signed-out"
     SESSION_ONLY = "session-only"
+    SETTINGS_NOT_KEPT = "settings-not-kept"
 
 
 @dataclass(frozen=True, slots=True)

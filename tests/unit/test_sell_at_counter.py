@@ -17,6 +17,7 @@ from app.actions.pick_seats import clear_picks, pick_seats, set_price_type, togg
 from app.actions.print_tickets import confirm_print, print_tickets
 from app.actions.resolve_unknown import keep_resolving, resolve_unknown
 from app.core.errors import (
+    JournalBeforeAskingError,
     JournalWriteError,
     NotAllowedError,
     NothingPickedError,
@@ -43,7 +44,7 @@ from app.journal.terminal_record import TerminalRecord
 from backend_client.errors import AnswerUnknownError, BookingRefusedError, ServiceUnavailableError
 from backend_client.seat_frames import StaffStatus
 from backend_client.testing import Fault
-from backend_client.wire import ErrorCode, OrderStatus, PrintJobStatus, Role
+from backend_client.wire import ErrorCode, OperationStatus, OrderStatus, PrintJobStatus, Role
 from tests.unit.counter import FAST, Counter, make_counter, open_journal, until
 
 
@@ -632,8 +633,10 @@ async def test_journal_that_cannot_be_written_stops_the_sale_before_the_terminal
 
     await counter.hold(0)
     counter.desk.journal.begin_terminal_attempt = full  # type: ignore[method-assign]
-    with pytest.raises(JournalWriteError):
+    with pytest.raises(JournalBeforeAskingError):
         await pay_card(counter.desk)
     assert counter.terminal.payments_asked == 0
-    assert counter.sale.state is SaleState.UNKNOWN
-    assert (await resolve_unknown(counter.desk)).state is SaleState.HELD
+    assert counter.sale.state is SaleState.HELD
+    [order] = counter.server.house.orders.values()
+    assert [operation.status for operation in order.operations] == [OperationStatus.DECLINED]
+    assert (await pay_cash(counter.desk, 4500)).state is SaleState.PAID
