@@ -17,14 +17,15 @@ from pathlib import Path
 from typing import Any, Final
 
 import psutil
-from PySide6.QtCore import QTimer
-from PySide6.QtGui import QIcon, QPixmap
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QGuiApplication, QIcon, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from app.actions.desk import Desk
 from app.bridge.crash import CrashReporter
 from app.bridge.deeds import Deeds
 from app.bridge.device_thread import DeviceThread, TerminalOnThread
+from app.bridge.dialogs import ask
 from app.bridge.loop import run
 from app.bridge.stop_signals import StopSignals
 from app.bridge.ticket_pdf import PdfTicketPrinter, Stock
@@ -40,7 +41,8 @@ from app.journal.journal import Journal
 from app.screens.bindings import Bindings, Credentials
 from app.screens.looks import apply_direction, theme_of
 from app.screens.main_window import MainWindow, Surroundings
-from app.screens.words import advice_for
+from app.screens.refused_start import RefusedStart, start_words
+from app.screens.words import Advice, advice_for
 from app.settings import (
     HOLD_WARNING_S,
     LANGUAGE,
@@ -64,6 +66,7 @@ from widgets.theme import apply_theme
 
 DONE, FOUND_WRONG, WRONG_USE, CANNOT_REACH = 0, 1, 2, 3
 _PARENT_LOOK_MS: Final = 1000
+_NOBODY_SEES: Final = frozenset({"offscreen", "minimal"})
 _LOG = logging.getLogger("taquilla.console")
 
 
@@ -99,21 +102,37 @@ class Console:
             self.ended.set_result(code)
 
 
+Refuse = Callable[..., Coroutine[Any, Any, int]]
 Driver = Callable[[Console], Coroutine[Any, Any, int]]
 
 
 def run_console(options: Options, driver: Driver | None = None) -> int:
     """Run a console to its end; returns the exit code. `driver` drives the windows and its code ends the program."""
-    options.data.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _log_to(options.data / "console.log")
+    trouble: OSError | None = None
+    try:
+        options.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _log_to(options.data / "console.log")
+    except OSError as error:
+        trouble = error
     settings = Settings.load(options.data / "settings.toml")
     for fault in settings.faults:
         _LOG.warning("setting ignored: %s", fault)
     application = make_application(settings, options)
     crash = CrashReporter()
     crash.install()
+    attended = driver is None and QGuiApplication.platformName() not in _NOBODY_SEES
+
+    async def refuse(words: Advice, code: int, where: Path = options.data) -> int:
+        await refuse_start(words, where, settings, options.parent_pid, attended=attended)
+        return code
+
+    async def live() -> int:
+        if trouble is not None:
+            return await refuse(start_words(trouble), CANNOT_REACH)
+        return await _live(options, settings, crash, driver, refuse)
+
     try:
-        return run(application, lambda: _live(options, settings, crash, driver), crash.on_loop_error)
+        return run(application, live, crash.on_loop_error)
     finally:
         crash.uninstall()
 
@@ -136,27 +155,45 @@ def make_application(settings: Settings, options: Options) -> QApplication:
     return application
 
 
-async def _live(options: Options, settings: Settings, crash: CrashReporter, driver: Driver | None) -> int:
+async def refuse_start(
+    words: Advice, where: Path, settings: Settings, parent_pid: int | None, *, attended: bool
+) -> None:
+    """Say why there is no console: on stderr, in the log, and in a window until somebody who is there closes it."""
+    _complain(f"{words.title} ({where}). {words.detail}")
+    _LOG.error("not started: %s", words.title)
+    if not attended:
+        return
+    dialog = RefusedStart(theme_of(settings.get(THEME)), words, str(where))
+    signals = StopSignals(dialog.reject)
+    watch = _watch_parent(dialog, dialog.reject, parent_pid)
+    try:
+        await ask(dialog)
+    finally:
+        signals.close()
+        if watch is not None:
+            watch.stop()
+
+
+async def _live(
+    options: Options, settings: Settings, crash: CrashReporter, driver: Driver | None, refuse: Refuse
+) -> int:
     server = options.server or settings.get(SERVER_URL)
     if not server:
-        _complain("no booking system is named: give --server URL, or server_url in settings.toml")
-        return WRONG_USE
+        return await refuse(advice_for("no-server"), WRONG_USE)
     devices = DeviceThread()
     devices.start()
     try:
         journal = AsyncJournal(await devices.call(Journal.open, options.data), devices.call)
         identity = device_of(options.data / FILE_NAME, may_make=not await journal.has_history())
         desk = make_desk(options, settings, server, identity, journal, devices)
-    except (JournalError, DeviceFileError, InsecureAddressError) as error:
-        words = advice_for(error.code)
-        file = f" ({error.path})" if isinstance(error, DeviceFileError) else ""
-        _complain(f"{words.title}{file}. {words.detail}")
+    except (JournalError, DeviceFileError, InsecureAddressError, OSError) as error:
         devices.stop()
-        return CANNOT_REACH
+        where = error.path if isinstance(error, DeviceFileError) else options.data
+        return await refuse(start_words(error), CANNOT_REACH, where)
     except ValueError as error:
-        _complain(str(error))
         devices.stop()
-        return WRONG_USE
+        _complain(str(error))
+        return await refuse(advice_for("terminal-address-wrong"), WRONG_USE)
     try:
         return await _serve(make_console(desk, settings, crash, server, options), options, driver)
     finally:
@@ -217,7 +254,7 @@ def make_console(
 async def _serve(console: Console, options: Options, driver: Driver | None) -> int:
     """Show the window until the person, a signal, the parent's end or the driver ends it."""
     signals = StopSignals(console.end)
-    watch = _watch_parent(console, options.parent_pid)
+    watch = _watch_parent(console.window, console.end, options.parent_pid)
     console.window.show()
     _LOG.info("the console is open")
     console.bindings.start(options.credentials if driver is None else None)
@@ -266,16 +303,16 @@ async def _close_desk(desk: Desk, journal: AsyncJournal) -> None:
             _LOG.exception("while closing")
 
 
-def _watch_parent(console: Console, parent_pid: int | None) -> QTimer | None:
+def _watch_parent(owner: QObject, on_gone: Callable[[], None], parent_pid: int | None) -> QTimer | None:
     """End with the process that started this one, so that a crash there leaves nothing behind here."""
     if parent_pid is None:
         return None
-    timer = QTimer(console.window)
+    timer = QTimer(owner)
     timer.setInterval(_PARENT_LOOK_MS)
 
     def look() -> None:
         if os.getppid() != parent_pid and not psutil.pid_exists(parent_pid):
-            console.end(DONE)
+            on_gone()
 
     timer.timeout.connect(look)
     timer.start()

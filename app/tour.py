@@ -29,6 +29,7 @@ from app.screens.counter import CounterScreen
 from app.screens.seat_words import seat_ref
 from backend_client.feed_protocol import FeedState
 from backend_client.wire import MAX_SEATS_PER_HOLD, TicketStatus
+from widgets.async_button import AsyncButton
 
 KINDS: Final = ("card", "cash", "decline", "unknown", "resume")
 SHORT_PLAN: Final = "card:3,cash:2"
@@ -183,7 +184,7 @@ class Tour:
             screens.sign_in.name.clear()
             self._type(screens.sign_in.name, self.credentials.name)
             self._type(screens.sign_in.password, self.credentials.password)
-            self._press(screens.sign_in.sign_in)
+            await self._press(screens.sign_in.sign_in)
             await self._until(lambda: self.console.desk.store.session is not None, "the sign-in to be accepted")
         await self._until(lambda: not {"start", "sign-in"} & self.console.deeds.running, "the events to be loaded")
         self._reach("signed-in")
@@ -207,7 +208,7 @@ class Tour:
         if step.kind == "cash":
             await self._pay_cash_with_change(line)
         else:
-            self._press(page.card)
+            await self._press(page.card)
             paying = self.counter.panel.paying_page
             await self._until(
                 lambda: paying.isVisible() or "card" not in self.console.deeds.running, "the payment to begin"
@@ -220,7 +221,7 @@ class Tour:
     async def _decline(self, step: TourStep) -> None:
         line = await self._hold(step)
         before = self.sale.picks if self.sale is not None else ()
-        self._press(self.counter.panel.sale_page.card)
+        await self._press(self.counter.panel.sale_page.card)
         await self._until(lambda: self._state() in {SaleState.DECLINED, *_ENDS} - {SaleState.HELD}, "an answer")
         if self._state() is not SaleState.DECLINED:
             raise TourError(f"the card should have been declined, the sale is {self._state()}")
@@ -235,7 +236,7 @@ class Tour:
 
     async def _leave_unclear(self, step: TourStep) -> None:
         line = await self._hold(step)
-        self._press(self.counter.panel.sale_page.card)
+        await self._press(self.counter.panel.sale_page.card)
         await self._until(lambda: self._state() in _ENDS - {SaleState.HELD}, "an answer")
         if self._state() is not SaleState.UNKNOWN:
             raise TourError(f"the payment should be unclear, the sale is {self._state()}")
@@ -243,7 +244,7 @@ class Tour:
         await self._take_picture("unknown")
         self._note(line, "unknown")
         await self._until(lambda: not {"card", "resolve"} & self.console.deeds.running, "the payment to be set down")
-        self._press(self.counter.panel.unknown_page.park)
+        await self._press(self.counter.panel.unknown_page.park)
         await self._until(lambda: self.sale is None or self.sale.ended, "the sale to be parked")
         await self._take_picture("parked")
 
@@ -253,9 +254,7 @@ class Tour:
         await self._until(lambda: "start" not in self.console.deeds.running, "the open sales to be resumed")
         await self._until(lambda: not desk.resolving, "the open sales to be asked about")
         sale = store.sale
-        if sale is not None and sale.state is SaleState.PAID and not sale.print_unclear:
-            await self._until(self.counter.panel.outcome_page.print_again.isVisible, "printing to be offered")
-            self._press(self.counter.panel.outcome_page.print_again)
+        if sale is not None and sale.state in {SaleState.PAID, SaleState.PRINTING} and not sale.print_unclear:
             await self._until(lambda: self._state() is SaleState.DONE, "the tickets to be printed")
         await self._take_picture("resumed")
         shown = (*store.parked, *(() if store.sale is None else (store.sale,)))
@@ -277,7 +276,7 @@ class Tour:
         self._note(line, "picked")
         hold = self.counter.panel.sale_page.hold
         await self._until(lambda: hold.isVisible() and hold.isEnabled(), "the panel to offer the hold")
-        self._press(hold)
+        await self._press(hold)
         await self._until(lambda: self._state() in {SaleState.HELD, SaleState.PICKING, SaleState.EXPIRED}
                           and "hold" not in self.console.deeds.running, "the hold to be answered")  # fmt: skip
         if self._state() is not SaleState.HELD:
@@ -320,11 +319,11 @@ class Tour:
 
     async def _pay_cash_with_change(self, line: SoldLine) -> None:
         """Through the dialog, with the next larger note where there is one."""
-        self._press(self.counter.panel.sale_page.cash)
+        await self._press(self.counter.panel.sale_page.cash)
         await self._until(lambda: QApplication.activeModalWidget() is not None, "the cash dialog")
         dialog: Any = QApplication.activeModalWidget()
         if len(dialog.quick) > 1:
-            self._press(dialog.quick[1])
+            await self._press(dialog.quick[1])
         await self._take_picture("cash-dialog", dialog)
         QTest.keyClick(dialog, Qt.Key.Key_Return)
         await self._until(lambda: QApplication.activeModalWidget() is None, "the cash dialog to close")
@@ -348,7 +347,7 @@ class Tour:
             await self._describe(line, self.sale)
         self._note(line, "done")
         await self._until(lambda: not self.console.deeds.running & {"card", "cash", "print"}, "the counter to be free")
-        self._press(self.counter.panel.outcome_page.next)
+        await self._press(self.counter.panel.outcome_page.next)
         await self._until(lambda: self.sale is None, "the next customer")
 
     # ------------------------------------------------------------ hands and eyes
@@ -356,7 +355,9 @@ class Tour:
     def _state(self) -> SaleState | None:
         return None if self.sale is None else self.sale.state
 
-    def _press(self, button: QWidget) -> None:
+    async def _press(self, button: QWidget) -> None:
+        if isinstance(button, AsyncButton):
+            await self._until(lambda: button.listens, f"{button.accessibleName()!r} to listen")
         if not button.isVisible() or not button.isEnabled():
             raise TourError(f"cannot press {button.accessibleName()!r}: it is not there")
         QTest.mouseClick(

@@ -5,7 +5,9 @@ Screens are built anew at a language switch; this object stays, and with it what
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -14,25 +16,25 @@ from PySide6.QtWidgets import QApplication
 from app.actions.desk import Desk
 from app.actions.follow_seats import follow_seats
 from app.actions.look_for_server import is_looking_worthwhile, look_for_server
-from app.actions.resume_sales import resume_open_sales
+from app.actions.resume_sales import clear_up, show_open_sales, waits_for_terminal
 from app.actions.show_event import load_events, open_event
 from app.actions.sign_in import keep_restoring, restore_session, sign_in, sign_out
 from app.bridge.deeds import Deeds
 from app.bridge.dialogs import ask
 from app.bridge.store_signals import StoreSignals
-from app.core.errors import ConsoleError
+from app.core.errors import JournalError
 from app.core.sale import SaleState
-from app.core.store import Change
-from app.devices.card_terminal import Readiness, TerminalError
+from app.core.store import Change, Notice, NoticeCode
 from app.i18n import _, use_language
 from app.screens import keys
+from app.screens.device_lamps import DeviceLamps
 from app.screens.dialogs import AskDialog, KeysDialog
 from app.screens.looks import apply_direction, theme_of
 from app.screens.main_window import MainWindow
-from app.screens.sale_bindings import SaleBindings
-from app.screens.words import Advice, advice_for, advice_for_error
-from app.settings import LANGUAGE, LAST_EVENT, SIGN_IN_NAME, THEME, Settings
-from backend_client.errors import BookingClientError, NotSignedInError, ServiceUnavailableError
+from app.screens.sale_bindings import KNOWN_ERRORS, SaleBindings
+from app.screens.words import Advice, advice_for, refusal_words
+from app.settings import LANGUAGE, LAST_EVENT, SIGN_IN_NAME, THEME, Setting, Settings
+from backend_client.errors import NotSignedInError, ServiceUnavailableError
 from backend_client.feed import Dial, dial_websocket
 from backend_client.wire import EventId
 from widgets.theme import Theme, apply_theme
@@ -40,7 +42,8 @@ from widgets.theme import Theme, apply_theme
 _SECOND_MS = 1000
 _SERVER_LOOK_EVERY_S = 3
 _TERMINAL_LOOK_EVERY_S = 30
-_KNOWN_ERRORS = (BookingClientError, ConsoleError, TerminalError)
+_LOG = logging.getLogger(__name__)
+Kind = TypeVar("Kind", str, int)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +78,10 @@ class Bindings(QObject):
         self._credentials: Credentials | None = None
         self._seconds = 0
         self._resumed = False
+        self._settings_told = False
         self.signals = StoreSignals(desk.store, self)
         self.sale = SaleBindings(window, desk, deeds)
+        self.lamps = DeviceLamps(window, desk, deeds)
         self._second = QTimer(self)
         self._second.setInterval(_SECOND_MS)
         self._connect()
@@ -86,7 +91,7 @@ class Bindings(QObject):
         """Begin work: the kept session or `credentials`, else the sign-in screen."""
         self._credentials = credentials
         self._window.screens.show_all()
-        self._look_at_devices()
+        self.lamps.look()
         self._second.start()
         self._deeds.start("start", self._begin)
 
@@ -123,16 +128,45 @@ class Bindings(QObject):
         """Signed in: what the journal holds first, then the events."""
         session = self._desk.store.session
         if session is not None:
-            self._settings.set(SIGN_IN_NAME, session.name)
+            self._remember(SIGN_IN_NAME, session.name)
         self._window.screens.go_to(self._window.screens.events)
-        if not self._resumed:
-            self._resumed = True
-            await resume_open_sales(self._desk)
+        trouble = await self._resume_once()
         self.sale.start_settling()
         await self._load_events()
         sale = self._desk.store.sale
         if sale is not None and not sale.ended:
             await self._open(sale.event_id)
+        if trouble is not None:
+            raise trouble
+
+    def _remember(self, setting: Setting[Kind], value: Kind) -> None:
+        """Keep a setting for the next start. A disk that is full, or may only be read, stops nobody's work."""
+        try:
+            self._settings.set(setting, value)
+        except OSError as error:
+            _LOG.warning("%s is not kept: %s", setting.key, error)
+            if not self._settings_told:
+                self._settings_told = True
+                self._desk.store.post(Notice(NoticeCode.SETTINGS_NOT_KEPT))
+
+    async def _resume_once(self) -> JournalError | None:
+        """Show what the journal has open. What waits for a terminal that may be off is cleared up afterwards (T4)."""
+        if self._resumed:
+            return None
+        self._resumed = True
+        try:
+            kept = await show_open_sales(self._desk)
+        except JournalError as error:
+            return error
+        await clear_up(self._desk, [sale for sale in kept if not waits_for_terminal(sale)])
+        slow = [sale for sale in kept if waits_for_terminal(sale)]
+
+        async def deed() -> None:
+            await clear_up(self._desk, slow)
+
+        if slow:
+            self._deeds.start("resume", deed)
+        return None
 
     def _on_sign_in_requested(self, name: str, password: str) -> None:
         async def deed() -> None:
@@ -185,7 +219,7 @@ class Bindings(QObject):
     async def _open(self, event_id: EventId) -> None:
         self._deeds.cancel("follow-seats")
         await open_event(self._desk, event_id)
-        self._settings.set(LAST_EVENT, event_id)
+        self._remember(LAST_EVENT, int(event_id))
         self._window.screens.go_to(self._window.screens.counter)
         self._deeds.start("follow-seats", self._follow)
 
@@ -207,13 +241,13 @@ class Bindings(QObject):
 
     def _on_language_chosen(self, code: str) -> None:
         language = use_language(code)
-        self._settings.set(LANGUAGE, language.code)
+        self._remember(LANGUAGE, language.code)
         self._desk.language = language.code
         apply_direction()
         self._rebuild(self._window.theme)
 
     def _on_theme_chosen(self, choice: str) -> None:
-        self._settings.set(THEME, choice)
+        self._remember(THEME, choice)
         theme = theme_of(choice)
         application = QApplication.instance()
         if isinstance(application, QApplication):
@@ -225,7 +259,7 @@ class Bindings(QObject):
         self._connect_screens()
         self.sale.connect_screens()
         self._window.screens.show_all()
-        self._look_at_devices()
+        self.lamps.look()
         if self._deeds.is_running("restore") and self._desk.store.session is None:
             self._window.screens.sign_in.tell(advice_for("session-waits"))
         if self._deeds.is_running("open-event"):
@@ -250,7 +284,7 @@ class Bindings(QObject):
     def _leave_words(self) -> Advice | None:
         sale = self._desk.store.sale
         if sale is None or sale.ended or sale.state is SaleState.PICKING:
-            if not self._desk.store.unknown_sales:
+            if not self._desk.store.unknown_sales and not self._desk.charging:
                 return None
             return Advice(_("A payment is unclear"), _("It is asked about again at the next start."), "danger")
         if sale.state in {SaleState.PAYING, SaleState.UNKNOWN}:
@@ -275,14 +309,15 @@ class Bindings(QObject):
         self._window.screens.set_busy(name, busy=False)
         if name in {"hold", "price-type"}:
             self._window.screens.counter.panel.show_sale()  # a lost answer or a refusal leaves the sale as it was
+        self.sale.print_if_due()
 
     def _on_deed_refused(self, name: str, error: object) -> None:
         if isinstance(error, NotSignedInError) and name != "sign-in":
             self._desk.store.put_session(None)
             self._go_to_sign_in()
-        if not isinstance(error, _KNOWN_ERRORS):
+        if not isinstance(error, KNOWN_ERRORS):
             self.failed.emit(name, error)
-        self._tell(name, advice_for_error(error))
+        self._tell(name, refusal_words(name, error, self._desk.store.sale))
 
     def _tell(self, name: str, words: Advice) -> None:
         screens = self._window.screens
@@ -307,30 +342,10 @@ class Bindings(QObject):
         self._seconds += 1
         self.sale.expire_if_due()
         if self._seconds % _TERMINAL_LOOK_EVERY_S == 0 and not self._deeds.running & {"card", "resolve", "settle"}:
-            self._look_at_devices()
+            self.lamps.look()
 
     async def _look_for_server(self) -> None:
         await look_for_server(self._desk)
-
-    def _look_at_devices(self) -> None:
-        printer = self._desk.printer
-        self._window.screens.strip.show_printer(None if printer is None else printer.name)
-        if self._desk.terminal is None:
-            self._window.screens.strip.show_terminal("off", _("No card terminal"))
-        else:
-            self._deeds.start("look-at-terminal", self._look_at_terminal)
-
-    async def _look_at_terminal(self) -> None:
-        try:
-            status = await self._desk.need_terminal().status()
-        except TerminalError as error:
-            words = advice_for(error.code)
-            self._window.screens.strip.show_terminal("bad", _("Terminal away"), f"{words.title}. {words.detail}")
-            return
-        if status.readiness is Readiness.READY:
-            self._window.screens.strip.show_terminal("good", _("Terminal ready"), status.detail)
-        else:
-            self._window.screens.strip.show_terminal("trouble", _("Terminal not ready"), status.detail)
 
     # ------------------------------------------------------------ wiring
 
@@ -368,3 +383,6 @@ class Bindings(QObject):
 
     def _on_store_changed(self, change: Change) -> None:
         self._window.screens.show_change(change)
+        if Change.SALE in change:
+            self.lamps.show_printer()
+            self.sale.print_if_due()

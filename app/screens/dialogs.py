@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QWidget
 
 from app.core.prices import change_minor
@@ -12,17 +16,37 @@ from app.screens import keys
 from app.screens.key_list import LIST_PX, keys_grid
 from app.screens.words import Advice, advice_for
 from widgets.build import column, frame, label, row, set_tone
+from widgets.countdown import Countdown, Urgency
 from widgets.filled_button import FilledButton
+from widgets.key_gate import keyboard
 from widgets.money_edit import MoneyEdit
 from widgets.theme import Theme
 
+_TICK_MS = 250
+_ENTER = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLeft:
+    """How long the seats of the sale are held: `left_s` answers None when that is not known, 0 when it is over."""
+
+    left_s: Callable[[], float | None]
+    whole_s: float
+    warning_s: float
+
 
 class CashDialog(QDialog):
-    """How much the buyer hands over, and what goes back. `tendered_minor` is the answer."""
+    """How much the buyer hands over, and what goes back. `tendered_minor` is the answer.
 
-    def __init__(self, theme: Theme, total_minor: int, currency: str, parent: QWidget) -> None:
+    When the hold ends meanwhile nothing can be taken any more, and the clerk is told to give the money back.
+    """
+
+    def __init__(self, theme: Theme, total_minor: int, currency: str, time_left: TimeLeft, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._time_left = time_left
+        self._is_over = False
+        self.countdown = Countdown(theme)
         self._total = total_minor
         self._currency = currency
         self.tendered = MoneyEdit(self._parse, self._write)
@@ -37,6 +61,42 @@ class CashDialog(QDialog):
         self.take.clicked.connect(self.accept)
         self.cancel.clicked.connect(self.reject)
         self.tendered.set_amount(total_minor)
+        self._tick = QTimer(self)
+        self._tick.setInterval(_TICK_MS)
+        self._tick.timeout.connect(self.show_time)
+        self._tick.start()
+        self.show_time()
+
+    @property
+    def is_over(self) -> bool:
+        """True once the hold has ended; for good."""
+        return self._is_over
+
+    def show_time(self) -> None:
+        """Show the time that is left, and lock everything when none is."""
+        left = self._time_left.left_s()
+        if left is None or self._is_over:
+            return
+        if left <= 0:
+            self._lock()
+            return
+        urgency = Urgency.WARNING if left <= self._time_left.warning_s else Urgency.CALM
+        caption = _("Held for the buyer") if urgency is Urgency.CALM else _("The hold ends soon")
+        share = min(left / self._time_left.whole_s, 1.0)
+        self.countdown.show_time(caption, figures().duration(int(left)), share, urgency)
+
+    def _lock(self) -> None:
+        self._is_over = True
+        self._tick.stop()
+        self.countdown.show_time(_("The time ran out"), figures().duration(0), 0.0, Urgency.OVER)
+        for part in (self.tendered, self.take, *self.quick):
+            part.setEnabled(False)
+        self.fault.setText(_("Time ran out. Give the money back."))
+        self.fault.setAccessibleName(self.fault.text())
+        self.change.setText("–")
+        self.cancel.setText(_("Close"))
+        self.cancel.setAccessibleName(self.cancel.text())
+        self.cancel.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
     def tendered_minor(self) -> int:
@@ -70,6 +130,7 @@ class CashDialog(QDialog):
         top.addWidget(total, 0, Qt.AlignmentFlag.AlignBottom)
         page = column(theme, margin="wide", gap="medium", parent=self)
         page.addLayout(top)
+        page.addWidget(self.countdown)
         handed = label(_("Handed over"), kind="lead")
         handed.setBuddy(self.tendered)
         page.addWidget(handed)
@@ -104,7 +165,15 @@ class CashDialog(QDialog):
         self.tendered.set_amount(amount_minor)
         self.take.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def accept(self) -> None:
+        """Take the cash, as long as there is time for it."""
+        self.show_time()
+        if not self._is_over:
+            super().accept()
+
     def _on_tendered_amount_changed(self) -> None:
+        if self._is_over:
+            return
         amount = self.tendered.amount_minor
         enough = amount is not None and amount >= self._total
         self.take.setEnabled(enough)
@@ -122,6 +191,18 @@ class CashDialog(QDialog):
             missing = figures().money(self._total - amount, self._currency)
             return _("{amount} is missing").format(amount=missing)
         return ""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter that is still held down from the button which opened this takes no money."""
+        if event.key() in _ENTER and not keyboard.press(repeats=event.isAutoRepeat()):
+            event.accept()
+            return
+        super().keyPressEvent(event)
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        if event.key() in _ENTER and not event.isAutoRepeat():
+            keyboard.release()
+        super().keyReleaseEvent(event)
 
 
 class _TenderButton(QPushButton):
@@ -179,6 +260,7 @@ class KeysDialog(QDialog):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(_("Keys"))
+        self.setMinimumWidth(LIST_PX)
         self.setAccessibleName(_("Keys"))
         page = column(theme, margin="wide", gap="small", parent=self)
         page.addWidget(label(_("Keys"), kind="title"))
@@ -202,4 +284,3 @@ class KeysDialog(QDialog):
         end.addWidget(close)
         page.addSpacing(theme.space("small"))
         page.addLayout(end)
-        self.setMinimumWidth(LIST_PX)

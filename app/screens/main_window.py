@@ -147,6 +147,10 @@ class MainWindow(QMainWindow):
     def theme(self) -> Theme:
         return self._theme
 
+    @property
+    def hold_warning_s(self) -> int:
+        return self._around.hold_warning_s
+
     def rebuild(self, theme: Theme, theme_choice: str) -> None:
         """Build the inside anew, in the language and theme in use now; what is shown comes from the store."""
         shown = type(self.screens.current)

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from app.core.sale import Sale, SaleState
 from app.i18n import _, figures, ngettext
 from app.screens import keys
-from app.screens.words import end_words
+from app.screens.notice_words import end_words
+from app.screens.trouble_words import print_trouble_words
 from backend_client.wire import PrintJobStatus
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row, scrolling, set_tone
@@ -23,6 +24,8 @@ class OutcomePage(QWidget):
 
     print_requested = Signal()
     next_requested = Signal()
+    park_requested = Signal()
+    """The tickets are printed later; the sale stays in sight."""
     path_wanted = Signal(str)
     """The tickets' file, or the folder that it lies in, is to be shown by the desktop."""
     printed_seen = Signal(bool)
@@ -46,6 +49,7 @@ class OutcomePage(QWidget):
         self.came_out = AsyncButton(_("The tickets came out"))
         self.print_anew = AsyncButton(_("Nothing came out: print again"))
         self.next = AsyncButton(_("Next customer"), role="primary")
+        self.later = AsyncButton(_("Print later, serve the next one"))
         self._change_card = frame("sunken")
         self._build(theme)
         self._connect()
@@ -53,7 +57,7 @@ class OutcomePage(QWidget):
     @property
     def buttons(self) -> dict[str, AsyncButton]:
         """Buttons by the deed that keeps them busy."""
-        return {"print": self.print_again, "finish": self.next}
+        return {"print": self.print_again, "finish": self.next, "park": self.later}
 
     def show_sale(self, sale: Sale) -> None:
         """Show the outcome."""
@@ -110,7 +114,7 @@ class OutcomePage(QWidget):
             self.printing.setText("✓ " + words.format(count=count))
         elif job is not None and job.status is PrintJobStatus.FAILED:
             self.printing.setText(_("The tickets were not printed"))
-            self.banner.tell("warn", _("Check the printer"), _("The sale is safe. Check the printer and print again."))
+            self.banner.tell("warn", _("The sale is paid and safe"), print_trouble_words(job.reason))
         else:
             self.printing.setText(_("The tickets are not printed yet"))
 
@@ -120,6 +124,7 @@ class OutcomePage(QWidget):
         self.came_out.setVisible(sale.print_unclear)
         self.print_anew.setVisible(sale.print_unclear)
         self.next.setVisible(sale.ended)
+        self.later.setVisible(waits_for_print)
 
     def _build(self, theme: Theme) -> None:
         inside_change = column(theme, margin="large", gap="hair", parent=self._change_card)
@@ -145,8 +150,10 @@ class OutcomePage(QWidget):
         inside.addStretch(1)
         page = column(theme, gap="small", parent=self)
         page.addWidget(scrolling(content), 1)
-        for button in (self.print_again, self.came_out, self.print_anew, self.next):
+        for button in (self.print_again, self.came_out, self.print_anew, self.next, self.later):
             page.addWidget(button)
+            button.set_calm()
+        self.later.set_key_hint(keys.PARK.sequence)
         for button in (self.print_again, self.next):
             button.set_key_hint(keys.NEXT.sequence)
             button.setMinimumHeight(theme.sizes["touch"])
@@ -154,6 +161,7 @@ class OutcomePage(QWidget):
     def _connect(self) -> None:
         self.print_again.action_requested.connect(self.print_requested)
         self.next.action_requested.connect(self.next_requested)
+        self.later.action_requested.connect(self.park_requested)
         self.open_file.clicked.connect(self._on_open_file_clicked)
         self.open_folder.clicked.connect(self._on_open_folder_clicked)
         self.came_out.action_requested.connect(self._on_came_out_requested)

@@ -1,10 +1,17 @@
-"""While a payment runs: what the terminal says in its own words, the amount, and a way to stop."""
+"""While a payment runs: what the terminal says in its own words, the amount, the time, and a way to stop.
+
+A terminal that has said nothing for a while may be dead: then the payment can be put aside, running as it is.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import UTC, datetime
+from time import monotonic
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from app.core.sale import Sale
@@ -13,7 +20,9 @@ from app.i18n import _, figures, marked
 from app.screens import keys
 from backend_client.wire import OperationKind
 from widgets.async_button import AsyncButton
-from widgets.build import column, frame, label, row
+from widgets.build import column, frame, label, row, scrolling
+from widgets.countdown import Countdown
+from widgets.key_gate import PRESSING_KEYS, keyboard
 from widgets.steps import Steps
 from widgets.theme import Theme
 
@@ -29,14 +38,25 @@ _PROGRESS: Final[dict[str, tuple[str, int]]] = {
     Progress.FINISHING: (marked("Finishing…"), 3),
 }
 
+QUIET_S: Final = 15.0
+"""A terminal that says nothing for so long may be dead."""
+
 
 class PayingPage(QWidget):
-    """Shown in PAYING."""
+    """Shown in PAYING. It has the keyboard itself: no key held down since the last page stops what was just begun."""
 
     stop_requested = Signal()
+    park_requested = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, steady: Callable[[], float] = monotonic, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._steady = steady
+        self._heard = ("", "")
+        self._heard_at = steady()
+        self._begun_at: datetime | None = None
+        self.countdown = Countdown(theme)
+        self.elapsed = label(tone="muted")
+        self.park = AsyncButton(_("Park it, serve the next one"), role="primary")
         self._title = label(kind="title", wrap=True)
         self._amount = label(kind="figure")
         self.progress = label(kind="lead", wrap=True)
@@ -45,20 +65,42 @@ class PayingPage(QWidget):
         self.stop = AsyncButton(_("Stop the payment"))
         self.stop.set_key_hint(keys.STOP.sequence)
         self.stop.action_requested.connect(self.stop_requested)
+        self.park.set_key_hint(keys.PARK.sequence)
+        self.park.set_calm()
+        self.park.action_requested.connect(self.park_requested)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._build(theme)
 
-    def show_sale(self, sale: Sale, progress: str) -> None:
+    def show_time(self) -> None:
+        """How long the payment runs, and whether it may be put aside."""
+        if self._begun_at is not None:
+            seconds = max(int((datetime.now(UTC) - self._begun_at).total_seconds()), 0)
+            self.elapsed.setText(_("Running for {time}").format(time=figures().duration(seconds)))
+        quiet = self._steady() - self._heard_at >= QUIET_S
+        self.park.setVisible(quiet and self.stop.isVisibleTo(self))
+
+    def show_sale(self, sale: Sale, progress: str, *, stop_wished: bool = False) -> None:
         """Show the running payment; `progress` is the terminal's code, empty before its first word."""
         is_card = sale.payment is None or sale.payment.kind is not OperationKind.CASH
+        self._begun_at = None if sale.payment is None else sale.payment.begun_at
+        heard = ("" if sale.payment is None else sale.payment.key, progress)
+        if heard != self._heard:
+            self._heard, self._heard_at = heard, self._steady()
         self._title.setText(_("Card payment") if is_card else _("Cash payment"))
+        self.setAccessibleName(self._title.text())
         self._amount.setText(figures().money(sale.total_minor, sale.currency))
         self.steps.setVisible(is_card)
         self.stop.setVisible(is_card)
         self._hint.setVisible(is_card)
+        self.show_time()
         if not is_card:
             self.progress.setText(_("The sale is being booked…"))
             return
         words, step = _PROGRESS.get(progress, (marked("Connecting to the terminal…"), 0))
+        self.stop.setEnabled(not stop_wished)
+        self.stop.set_label(_("Stop requested") if stop_wished else _("Stop the payment"))
+        if stop_wished:
+            words = marked("Stop requested. Waiting for the terminal's answer…")
         self.progress.setText(_(words))
         self.progress.setAccessibleName(_(words))
         self.steps.show_step(step)
@@ -74,9 +116,28 @@ class PayingPage(QWidget):
         line.addWidget(self.progress)
         self.progress.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         inside.addLayout(line)
+        content = QWidget()
+        shown = column(theme, gap="medium", parent=content)
+        shown.addWidget(self._title)
+        shown.addWidget(card)
+        shown.addWidget(self.elapsed)
+        shown.addWidget(self.countdown)
+        shown.addStretch(1)
         page = column(theme, gap="medium", parent=self)
-        page.addWidget(self._title)
-        page.addWidget(card)
-        page.addStretch(1)
-        page.addWidget(self._hint)
+        page.addWidget(scrolling(content), 1)
+        page.addWidget(self.park)
         page.addWidget(self.stop)
+        page.addWidget(self._hint)
+        self._hint.setMinimumHeight(theme.sizes["touch"])
+        self.park.setMinimumHeight(theme.sizes["touch"])
+        self.park.hide()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in PRESSING_KEYS:
+            keyboard.press(repeats=event.isAutoRepeat())
+        super().keyPressEvent(event)
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        if event.key() in PRESSING_KEYS and not event.isAutoRepeat():
+            keyboard.release()
+        super().keyReleaseEvent(event)

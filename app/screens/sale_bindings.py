@@ -1,19 +1,18 @@
-"""The wishes of the counter, bound to the actions of a sale; and its keys."""
+"""The wishes of the counter, bound to the actions of a sale."""
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QObject
 
 from app.actions.desk import Desk
-from app.actions.finish_sale import finish_sale, park_sale, resume_parked
+from app.actions.finish_sale import finish_sale, is_charging, park_sale, resume_parked
 from app.actions.hold_seats import expire_due, hold_picked, release_hold
 from app.actions.pay_card import abort_card, pay_card
 from app.actions.pay_cash import pay_cash
-from app.actions.pick_seats import clear_picks, pick_seats, set_price_type, toggle_seat
+from app.actions.pick_seats import pick_seats, set_price_type, toggle_seat
 from app.actions.print_tickets import confirm_print, print_tickets
 from app.actions.resolve_unknown import keep_resolving, resolve_unknown
 from app.bridge.deeds import Deeds
@@ -22,13 +21,23 @@ from app.bridge.dialogs import ask
 from app.core.errors import ConsoleError, TooManySeatsError
 from app.core.sale import PAYABLE, Sale, SaleId, SaleState
 from app.core.store import Notice
-from app.screens import keys
-from app.screens.dialogs import CashDialog
+from app.devices.card_terminal import TerminalError
+from app.screens.dialogs import CashDialog, TimeLeft
 from app.screens.main_window import MainWindow
 from app.screens.picking_words import band_advice, picking_advice
+from app.screens.sale_keys import SaleKeys
+from app.screens.sale_panel import STEP_BOUND
 from app.screens.words import advice_for
+from backend_client.errors import BookingClientError
 from backend_client.wire import MAX_SEATS_PER_HOLD
-from widgets.async_button import AsyncButton
+
+_log = logging.getLogger(__name__)
+KNOWN_ERRORS = (BookingClientError, ConsoleError, TerminalError)
+_STEPS = frozenset({
+    "hold", "release", "exact-cash", "cash", "card", "price-type", "print", "printed-seen", "resolve", "park", "unpark",
+    "finish",
+})  # fmt: skip
+"""Deeds that take the sale at the counter a step further."""
 
 
 class SaleBindings(QObject):
@@ -39,7 +48,9 @@ class SaleBindings(QObject):
         self._window = window
         self._desk = desk
         self._deeds = deeds
-        self._add_keys()
+        self._printed_by_itself: set[SaleId] = set()
+        self.keys = SaleKeys(window, desk)
+        deeds.started.connect(self._on_deed_started)
         self.connect_screens()
 
     def start_settling(self) -> None:
@@ -67,12 +78,14 @@ class SaleBindings(QObject):
         sale.price_type_chosen.connect(self._on_price_type_chosen)
         sale.drop_requested.connect(self._on_seat_chosen)
         panel.paying_page.stop_requested.connect(self._on_stop_requested)
+        panel.paying_page.park_requested.connect(self._on_park_requested)
         panel.unknown_page.ask_requested.connect(self._on_ask_requested)
         panel.unknown_page.park_requested.connect(self._on_park_requested)
         panel.outcome_page.print_requested.connect(self._on_print_requested)
         panel.outcome_page.printed_seen.connect(self._on_printed_seen)
         panel.outcome_page.path_wanted.connect(self._on_path_wanted)
         panel.outcome_page.next_requested.connect(self._on_next_requested)
+        panel.outcome_page.park_requested.connect(self._on_park_requested)
         panel.parked_chosen.connect(self._on_parked_chosen)
         panel.notice_read.connect(self._on_notice_read)
 
@@ -88,7 +101,7 @@ class SaleBindings(QObject):
         except ConsoleError as error:
             panel.tell(picking_advice(error, self._desk.store))
         else:
-            panel.show_notices()
+            panel.forget_refusal()
 
     def _on_seats_banded(self, seats: object) -> None:
         panel = self._window.screens.counter.panel
@@ -112,7 +125,7 @@ class SaleBindings(QObject):
         if count < len(wanted):
             panel.tell(band_advice(count, len(wanted), MAX_SEATS_PER_HOLD))
         else:
-            panel.show_notices()
+            panel.forget_refusal()
 
     def _new_sale_after_an_ended_one(self) -> None:
         """The first pick after an end is the next customer; what was said of the last one is read."""
@@ -155,12 +168,20 @@ class SaleBindings(QObject):
     async def _exact_cash(self) -> None:
         await self._print_if_paid(await pay_cash(self._desk, self._desk.sale().total_minor))
 
+    def _cash_left_s(self) -> float | None:
+        """Time for the sale whose cash is being counted; none once it is no longer held."""
+        sale = self._desk.store.sale
+        return self._desk.store.remaining_s if sale is not None and sale.payable else 0.0
+
     def _on_cash_requested(self) -> None:
         self._deeds.start("cash", self._cash)
 
     async def _cash(self) -> None:
         sale = self._desk.sale()
-        dialog = CashDialog(self._window.theme, sale.total_minor, sale.currency, self._window)
+        event = self._desk.store.event
+        whole_s = 300.0 if event is None else float(event.hold_ttl_s)
+        time_left = TimeLeft(self._cash_left_s, whole_s, self._window.hold_warning_s)
+        dialog = CashDialog(self._window.theme, sale.total_minor, sale.currency, time_left, self._window)
         if await ask(dialog):
             await self._print_if_paid(await pay_cash(self._desk, dialog.tendered_minor))
 
@@ -168,7 +189,19 @@ class SaleBindings(QObject):
         self._deeds.start("card", self._card)
 
     async def _card(self) -> None:
-        await self._print_if_paid(await pay_card(self._desk))
+        """A payment that was parked meanwhile ends in the list of parked ones, and says nothing to the next buyer."""
+        sale_id = self._desk.sale().sale_id
+        try:
+            sale = await pay_card(self._desk)
+        except KNOWN_ERRORS as error:
+            if self._is_at_counter(sale_id):
+                raise
+            _log.warning("the parked payment of sale %s ended: %s", sale_id, error.code)
+        else:
+            await self._print_if_paid(sale)
+
+    def _is_at_counter(self, sale_id: SaleId) -> bool:
+        return self._desk.store.sale is not None and self._desk.store.sale.sale_id == sale_id
 
     def _on_stop_requested(self) -> None:
         self._deeds.start("stop", self._stop)
@@ -191,20 +224,44 @@ class SaleBindings(QObject):
         self._deeds.start("park", self._park)
 
     async def _park(self) -> None:
+        self._set_card_aside()
         await park_sale(self._desk)
         self._window.screens.counter.focus_map()
 
     def _on_parked_chosen(self, sale_id: SaleId) -> None:
         async def deed() -> None:
+            self._set_card_aside()
             await resume_parked(self._desk, sale_id)
 
         self._deeds.start("unpark", deed)
 
+    def _set_card_aside(self) -> None:
+        """The payment at the terminal goes on; the counter may begin another deed of that name."""
+        sale = self._desk.store.sale
+        if sale is not None and is_charging(self._desk, sale):
+            self._deeds.set_aside("card", f"card of {sale.sale_id}")
+
     # ------------------------------------------------------------ tickets
 
     async def _print_if_paid(self, sale: Sale) -> None:
-        if sale.state is SaleState.PAID:
+        if sale.state is SaleState.PAID and self._is_at_counter(sale.sale_id):
+            self._printed_by_itself.add(sale.sale_id)
             await print_tickets(self._desk)
+
+    def print_if_due(self) -> None:
+        """Print a sale that was paid while nobody waited for it, as any other one: once, and never after a first try.
+
+        A job whose printing may have begun is for a person who looks at the printer (K7).
+        """
+        sale = self._desk.store.sale
+        if sale is None or sale.state is not SaleState.PAID or sale.sale_id in self._printed_by_itself:
+            return
+        begun = sale.print_job is not None and sale.print_job.status is not None
+        busy = self._deeds.running & _STEPS or self._desk.running or sale.sale_id in self._desk.resolving
+        if begun or busy or self._desk.printer is None or not self._window.screens.counter.panel.may_sell:
+            return
+        self._printed_by_itself.add(sale.sale_id)
+        self._deeds.start("print", self._print)
 
     def _on_print_requested(self) -> None:
         self._deeds.start("print", self._print)
@@ -236,6 +293,16 @@ class SaleBindings(QObject):
 
     # ------------------------------------------------------------ notices
 
+    def _on_deed_started(self, name: str) -> None:
+        """The next step: what was said of the last one is read."""
+        if name not in _STEPS:
+            return
+        sale = self._desk.store.sale
+        for notice in self._desk.store.notices:
+            if sale is not None and notice.sale_id == sale.sale_id and notice.code in STEP_BOUND:
+                self._desk.store.dismiss(notice)
+        self._window.screens.counter.panel.forget_refusal()
+
     def _on_notice_read(self, notice: Notice) -> None:
         self._desk.store.dismiss(notice)
 
@@ -243,64 +310,6 @@ class SaleBindings(QObject):
         for notice in self._desk.store.notices:
             if notice.sale_id == sale_id:
                 self._desk.store.dismiss(notice)
-
-    # ------------------------------------------------------------ keys
-
-    def _add_keys(self) -> None:
-        table = {
-            keys.MAP: self._on_map_key, keys.PRICES: self._on_prices_key, keys.HOLD: self._on_hold_key,
-            keys.EXACT_CASH: self._on_exact_cash_key, keys.CASH: self._on_cash_key, keys.CARD: self._on_card_key,
-            keys.PARK: self._on_park_key, keys.NEXT: self._on_next_key, keys.STOP: self._on_stop_key,
-        }  # fmt: skip
-        for key, slot in table.items():
-            shortcut = QShortcut(QKeySequence(key.sequence), self._window)
-            shortcut.setAutoRepeat(False)
-            shortcut.activated.connect(slot)
-
-    def _press(self, button: AsyncButton) -> bool:
-        """Press a button as the mouse would: only where it is shown and listens."""
-        if not button.isVisible() or not button.isEnabled() or QApplication.activeModalWidget() is not None:
-            return False
-        button.click()
-        return True
-
-    def _on_map_key(self) -> None:
-        self._window.screens.counter.focus_map()
-
-    def _on_prices_key(self) -> None:
-        self._window.screens.counter.panel.sale_page.focus_prices()
-
-    def _on_hold_key(self) -> None:
-        self._press(self._window.screens.counter.panel.sale_page.hold)
-
-    def _on_exact_cash_key(self) -> None:
-        self._press(self._window.screens.counter.panel.sale_page.exact_cash)
-
-    def _on_cash_key(self) -> None:
-        self._press(self._window.screens.counter.panel.sale_page.cash)
-
-    def _on_card_key(self) -> None:
-        self._press(self._window.screens.counter.panel.sale_page.card)
-
-    def _on_park_key(self) -> None:
-        self._press(self._window.screens.counter.panel.unknown_page.park)
-
-    def _on_next_key(self) -> None:
-        outcome = self._window.screens.counter.panel.outcome_page
-        self._press(outcome.print_again) or self._press(outcome.next)
-
-    def _on_stop_key(self) -> None:
-        counter = self._window.screens.counter
-        panel, release = counter.panel, counter.panel.sale_page.release
-        if self._press(panel.paying_page.stop) or self._window.screens.current is not counter:
-            return
-        if not release.isVisible():
-            clear_picks(self._desk)
-            counter.focus_map()
-        elif release.hasFocus():
-            self._press(release)
-        else:
-            release.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
 
 def _listed(seats: object) -> list[int]:

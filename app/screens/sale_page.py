@@ -11,13 +11,17 @@ from app.i18n import _, figures, ngettext
 from app.screens import keys
 from app.screens.key_list import keys_grid
 from app.screens.seat_words import line_faces
-from app.screens.words import decline_words
+from app.screens.trouble_words import decline_title, decline_words
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row, scrolling
 from widgets.countdown import Countdown
 from widgets.sale_line import SaleLine, SaleLineFace
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
+from widgets.twice_button import TwiceButton
+
+_DENSE_FROM = 5
+"""So many seats are shown in denser lines."""
 
 
 class SalePage(QWidget):
@@ -36,6 +40,7 @@ class SalePage(QWidget):
         self._theme = theme
         self._store = store
         self._lines: list[SaleLine] = []
+        self._dense = False
         self.countdown = Countdown(theme)
         self.decline = StatusBanner(theme)
         self._empty = QWidget()
@@ -46,7 +51,7 @@ class SalePage(QWidget):
         self.card = AsyncButton(_("Card"), role="primary")
         self.exact_cash = AsyncButton(_("Exact cash"))
         self.cash = AsyncButton(_("Cash with change"))
-        self.release = AsyncButton(_("Release the seats"), role="quiet")
+        self.release = TwiceButton(_("Release the seats"), _("Press again to release the seats"), role="quiet")
         self._lines_box = QVBoxLayout()
         self._build()
         self._connect()
@@ -75,6 +80,7 @@ class SalePage(QWidget):
         self.total.setText(figures().money(0 if sale is None else sale.total_minor, currency) if currency else "")
         self._total_caption.setVisible(bool(picked))
         self.total.setVisible(bool(picked))
+        self._keep_places(bool(picked))
         self.hold.setVisible(not held)
         self.hold.setEnabled(bool(picked))
         self.hold.set_label(
@@ -87,13 +93,26 @@ class SalePage(QWidget):
         self.release.setVisible(held or (state is SaleState.HOLDING and not self.hold.busy))
         self.countdown.setVisible(held)
 
-    def show_decline(self, decline_code: str) -> None:
-        """Say why the card was declined; seats and price types stay as they are."""
-        if not decline_code:
+    def show_decline(self, sale: Sale | None) -> None:
+        """Say why the last card payment came to nothing, as long as the seats are held."""
+        if sale is None or not sale.payable or not sale.decline_code:
             self.decline.clear()
             return
         detail = _("{why} The seats are still held: try again, another card, or cash.")
-        self.decline.tell("warn", _("The card was declined"), detail.format(why=decline_words(decline_code)))
+        code = sale.decline_code
+        self.decline.tell("warn", decline_title(code), detail.format(why=decline_words(code)))
+
+    def ask_by_key(self) -> None:
+        """Escape was pressed once; the keyboard stays where it is."""
+        self.release.ask(_("Press Esc again to release the seats"))
+
+    def _keep_places(self, keep: bool) -> None:  # said by what it does
+        """Once a seat is picked every button has a place of its own, so that none comes up under a double click."""
+        for button in (self.card, self.exact_cash, self.cash, self.release):
+            policy = button.sizePolicy()
+            if policy.retainSizeWhenHidden() is not keep:
+                policy.setRetainSizeWhenHidden(keep)
+                button.setSizePolicy(policy)
 
     def focus_prices(self) -> None:
         """Put the keyboard on the first price type."""
@@ -114,14 +133,17 @@ class SalePage(QWidget):
 
     def _show_lines(self, sale: Sale | None) -> None:
         faces = line_faces(sale, self._store)
+        self._dense = len(faces) >= _DENSE_FROM
         if [face.seat_no for face in faces] == [line.seat_no for line in self._lines]:
             for line, face in zip(self._lines, faces, strict=True):
+                line.set_dense(self._dense)
                 line.show_face(face)
             return
         kept = {line.seat_no: line for line in self._lines}
         self._lines = []
         for place, face in enumerate(faces):
             line = kept.pop(face.seat_no) if face.seat_no in kept else self._new_line(face)
+            line.set_dense(self._dense)
             line.show_face(face)
             self._lines_box.removeWidget(line)
             self._lines_box.insertWidget(place, line)
@@ -146,6 +168,8 @@ class SalePage(QWidget):
             button.set_key_hint(key.sequence)
         for button in (self.hold, self.card):
             button.setMinimumHeight(theme.sizes["touch"])
+        for button in (self.card, self.exact_cash, self.cash):
+            button.set_calm()
         first = column(theme, gap="small", parent=self._empty)
         first.addWidget(label(_("New sale"), kind="title"))
         first.addWidget(
@@ -169,19 +193,23 @@ class SalePage(QWidget):
         cash = row(theme)
         cash.addWidget(self.exact_cash, 1)
         cash.addWidget(self.cash, 1)
+        slot = QWidget()
+        slot.setFixedHeight(theme.sizes["touch"])
+        in_slot = column(theme, gap="", parent=slot)
+        in_slot.addWidget(self.hold)
+        in_slot.addWidget(self.countdown, 0, Qt.AlignmentFlag.AlignVCenter)
         page = column(theme, gap="medium", parent=self)
-        page.addWidget(self.countdown)
         page.addWidget(scrolling(content), 1)
         page.addWidget(rule)
         page.addLayout(total)
-        page.addWidget(self.hold)
+        page.addWidget(slot)
         page.addWidget(self.card)
         page.addLayout(cash)
         page.addWidget(self.release)
 
     def _connect(self) -> None:
         self.hold.action_requested.connect(self.hold_requested)
-        self.release.action_requested.connect(self.release_requested)
+        self.release.meant.connect(self.release_requested)
         self.card.action_requested.connect(self.card_requested)
         self.exact_cash.action_requested.connect(self.exact_cash_requested)
         self.cash.action_requested.connect(self.cash_requested)

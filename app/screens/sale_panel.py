@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from app.core.sale import Sale, SaleState
+from app.core.sale import Sale, SaleId, SaleState
 from app.core.session import Permission
 from app.core.store import ConsoleStore, Notice, NoticeCode
 from app.i18n import _, figures
+from app.screens.notice_words import notice_words
 from app.screens.outcome_page import OutcomePage
 from app.screens.paying_page import PayingPage
 from app.screens.sale_page import SalePage
 from app.screens.unknown_page import UnknownPage
 from app.screens.watch_page import WatchPage
-from app.screens.words import Advice, notice_words, role_name
+from app.screens.words import Advice, role_name, short_seats
 from widgets.async_button import AsyncButton
 from widgets.build import column
 from widgets.countdown import Urgency
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
+_AROUND_PX = 16
+"""Above and below the two lines of a parked sale."""
+_Place = tuple[SaleId | None, SaleState | None]
+_TIMED = frozenset({SaleState.HELD, SaleState.DECLINED, SaleState.PAYING})
 _PAGES = {
     SaleState.PAYING: "paying",
     SaleState.UNKNOWN: "unknown",
@@ -30,9 +35,8 @@ _PAGES = {
     SaleState.EXPIRED: "outcome",
     SaleState.ABANDONED: "sale",
 }
-_SAID_ELSEWHERE = frozenset(
+_SAID_BY_PAGE = frozenset(
     {
-        NoticeCode.SESSION_ONLY,
         NoticeCode.HOLD_EXPIRED,
         NoticeCode.PAYMENT_DECLINED,
         NoticeCode.PAYMENT_UNKNOWN,
@@ -42,7 +46,19 @@ _SAID_ELSEWHERE = frozenset(
         NoticeCode.CHARGE_TO_RETURN,
     }
 )
-"""The status strip or the page of the sale says these."""
+"""The page of the sale says these."""
+_ABOUT_OTHERS = frozenset(
+    {
+        NoticeCode.PARKED_SALE_PAID,
+        NoticeCode.PARKED_SALE_FREE,
+        NoticeCode.CARD_REVERSED,
+        NoticeCode.CHARGE_TO_RETURN,
+        NoticeCode.TERMINAL_DIFFERS,
+    }
+)
+"""These are said whatever sale is at the counter; all others belong to their own sale."""
+STEP_BOUND = frozenset({NoticeCode.SALE_RESUMED, NoticeCode.SEATS_LOST, NoticeCode.PRICES_CHANGED})
+"""Read once the next step is taken."""
 
 
 class SalePanel(QFrame):
@@ -60,6 +76,7 @@ class SalePanel(QFrame):
         self._hold_warning_s = hold_warning_s
         self._shown_state: SaleState | None = None
         self._notice: Notice | None = None
+        self._refusal_at: _Place | None = None
         self.sale_page = SalePage(theme, store)
         self.paying_page = PayingPage(theme)
         self.unknown_page = UnknownPage(theme)
@@ -73,7 +90,7 @@ class SalePanel(QFrame):
     @property
     def buttons(self) -> dict[str, list[AsyncButton]]:
         """Buttons by the deed that keeps them busy."""
-        gathered: dict[str, list[AsyncButton]] = {"stop": [self.paying_page.stop]}
+        gathered: dict[str, list[AsyncButton]] = {"stop": [self.paying_page.stop], "park": [self.paying_page.park]}
         for page in (self.sale_page, self.unknown_page, self.outcome_page):
             for deed, button in page.buttons.items():
                 gathered.setdefault(deed, []).append(button)
@@ -97,7 +114,9 @@ class SalePanel(QFrame):
         state = SaleState.PICKING if sale is None else sale.state
         self._show_page(sale, state)
         self.show_time()
-        self._show_decline(sale)
+        self.sale_page.show_decline(sale)
+        if self._refusal_at is None or self._refusal_at != self._place():
+            self.forget_refusal()
         if state is not self._shown_state:
             self._shown_state = state
             self._focus_next_step(state)
@@ -111,21 +130,29 @@ class SalePanel(QFrame):
         """What the terminal says now."""
         sale = self._store.sale
         if sale is not None and sale.state is SaleState.PAYING:
-            self.paying_page.show_sale(sale, self._store.terminal_progress)
+            self._show_paying(sale)
+
+    def _show_paying(self, sale: Sale) -> None:
+        store = self._store
+        self.paying_page.show_sale(sale, store.terminal_progress, stop_wished=store.stop_wished)
 
     def show_time(self) -> None:
         """The time that the hold has left, by the server's clock."""
         sale, event = self._store.sale, self._store.event
         left = self._store.remaining_s
-        if sale is None or event is None or sale.state not in {SaleState.HELD, SaleState.DECLINED}:
+        if sale is None or event is None or sale.state not in _TIMED:
             return
+        countdown = self.sale_page.countdown
+        if sale.state is SaleState.PAYING:
+            countdown = self.paying_page.countdown
+            self.paying_page.show_time()
         if left is None:
-            self.sale_page.countdown.show_time(_("Held"), "–:––", 1.0, Urgency.CALM)
+            countdown.show_time(_("Held"), "–:––", 1.0, Urgency.CALM)
             return
         urgency = Urgency.WARNING if left <= self._hold_warning_s else Urgency.CALM
         caption = _("Held for the buyer") if urgency is Urgency.CALM else _("The hold ends soon")
         share = min(left / event.hold_ttl_s, 1.0)
-        self.sale_page.countdown.show_time(caption, figures().duration(int(left)), share, urgency)
+        countdown.show_time(caption, figures().duration(int(left)), share, urgency)
 
     def show_parked(self) -> None:
         """A button for each sale that was put aside."""
@@ -133,14 +160,24 @@ class SalePanel(QFrame):
             if (old := item.widget()) is not None:
                 old.hide()
                 old.deleteLater()
+        zone = "UTC" if self._store.event is None else self._store.event.zone
         for sale in self._store.parked:
-            button = _ParkedButton(sale)
+            button = _ParkedButton(sale, zone)
             button.chosen.connect(self.parked_chosen)
             self._parked_box.addWidget(button)
 
+    @property
+    def parked_texts(self) -> list[str]:
+        """What the buttons of the parked sales say."""
+        items = (self._parked_box.itemAt(place) for place in range(self._parked_box.count()))
+        widgets = (None if item is None else item.widget() for item in items)
+        return [button.text() for button in widgets if isinstance(button, QPushButton)]
+
     def show_notices(self) -> None:
         """The newest notice that no page says already, until it is read."""
-        unsaid = [notice for notice in self._store.notices if notice.code not in _SAID_ELSEWHERE]
+        if self._refusal_at is not None:
+            return
+        unsaid = [notice for notice in self._store.notices if self._is_unsaid(notice)]
         self._notice = unsaid[-1] if unsaid else None
         if self._notice is None:
             self.banner.clear()
@@ -149,9 +186,27 @@ class SalePanel(QFrame):
         self.banner.tell(words.tone, words.title, words.detail, _("Close"))
 
     def tell(self, words: Advice) -> None:
-        """Say something that is no notice of the store: a step that was refused."""
+        """Say something that is no notice of the store: a step that was refused. It is said at this step alone."""
         self._notice = None
+        self._refusal_at = self._place()
         self.banner.tell(words.tone, words.title, words.detail, _("Close"))
+
+    def forget_refusal(self) -> None:
+        """The next step has begun, or the sale is another one: what was refused is read."""
+        self._refusal_at = None
+        self.show_notices()
+
+    def _place(self) -> _Place:
+        sale = self._store.sale
+        return (None, None) if sale is None else (sale.sale_id, sale.state)
+
+    def _is_unsaid(self, notice: Notice) -> bool:
+        if notice.code is NoticeCode.SESSION_ONLY:
+            return False  # the status strip says it
+        at_counter = None if self._store.sale is None else self._store.sale.sale_id
+        if notice.sale_id is None or notice.sale_id == at_counter:
+            return notice.code not in _SAID_BY_PAGE
+        return notice.code in _ABOUT_OTHERS
 
     def _show_page(self, sale: Sale | None, state: SaleState) -> None:
         page = _PAGES.get(state, "sale")
@@ -159,7 +214,7 @@ class SalePanel(QFrame):
             self.sale_page.show_sale(None if state is SaleState.ABANDONED else sale)
             self._pages.setCurrentWidget(self.sale_page)
         elif page == "paying":
-            self.paying_page.show_sale(sale, self._store.terminal_progress)
+            self._show_paying(sale)
             self._pages.setCurrentWidget(self.paying_page)
         elif page == "unknown":
             zone = "UTC" if self._store.event is None else self._store.event.zone
@@ -169,12 +224,11 @@ class SalePanel(QFrame):
             self.outcome_page.show_sale(sale)
             self._pages.setCurrentWidget(self.outcome_page)
 
-    def _show_decline(self, sale: Sale | None) -> None:
-        self.sale_page.show_decline(sale.decline_code if sale is not None else "")
-
     def _focus_next_step(self, state: SaleState) -> None:
         if state in {SaleState.HELD, SaleState.DECLINED}:
             self.sale_page.focus_next_step()
+        elif state is SaleState.PAYING:
+            self.paying_page.setFocus(Qt.FocusReason.OtherFocusReason)
         elif state in {SaleState.PAID, SaleState.DONE, SaleState.EXPIRED}:
             self.outcome_page.focus_next_step()
         elif state is SaleState.UNKNOWN:
@@ -194,24 +248,29 @@ class SalePanel(QFrame):
     def _on_banner_action_requested(self) -> None:
         notice, self._notice = self._notice, None
         self.banner.clear()
+        self.forget_refusal()
         if notice is not None:
             self.notice_read.emit(notice)
 
 
 class _ParkedButton(QPushButton):
-    """One sale that was put aside: its amount and where it stands."""
+    """One sale that was put aside: its amount and where it stands; below, its seats and order, as amounts repeat."""
 
     chosen = Signal(object)
 
-    def __init__(self, sale: Sale) -> None:
+    def __init__(self, sale: Sale, zone: str) -> None:
         amount = figures().money(sale.total_minor, sale.currency)
-        if sale.state is SaleState.UNKNOWN:
+        if sale.state is SaleState.PAYING:
+            text = _("Card payment still running: {amount}").format(amount=amount)
+        elif sale.state is SaleState.UNKNOWN:
             text = _("Unclear payment of {amount}").format(amount=amount)
         elif sale.state in {SaleState.PAID, SaleState.PRINTING}:
             text = _("Paid, tickets to print: {amount}").format(amount=amount)
         else:
             text = _("Open sale of {amount}").format(amount=amount)
+        text = f"{text}\n{_which(sale, zone)}"
         super().__init__(text)
+        self.setMinimumHeight(2 * self.fontMetrics().lineSpacing() + _AROUND_PX)
         self._sale_id = sale.sale_id
         self.setAccessibleName(text)
         self.setAutoDefault(False)
@@ -219,3 +278,12 @@ class _ParkedButton(QPushButton):
 
     def _on_clicked(self) -> None:
         self.chosen.emit(self._sale_id)
+
+
+def _which(sale: Sale, zone: str) -> str:
+    """Seats, order and time: what tells two sales of one amount apart."""
+    seats = () if sale.hold is None else sale.hold.seats
+    parts = [short_seats(seats), "" if sale.order is None else sale.order.number]
+    if sale.payment is not None:
+        parts.append(figures().time(sale.payment.begun_at, zone))
+    return figures().joined([part for part in parts if part])

@@ -1,4 +1,4 @@
-"""While it is not known whether money moved: exactly what to do, what is being asked, since when, who can decide."""
+"""While it is not known whether money moved: exactly what to do, what is being asked, since when, what to note."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class UnknownPage(QWidget):
         self.first = label(kind="lead", wrap=True)
         self.asked = label(wrap=True)
         self.since = label(wrap=True)
-        self.decides = label(wrap=True)
+        self.note = label(wrap=True)
         self._amount = label(kind="display")
         self.park = AsyncButton(_("Park it, serve the next one"), role="primary")
         self.ask = AsyncButton(_("Ask again now"))
@@ -51,7 +51,7 @@ class UnknownPage(QWidget):
         self.first.setText(_first_words(reason, is_cash=is_cash))
         self.asked.setText(_asked_words(reason))
         self.since.setText(_since_words(sale.unknown_since, zone))
-        self.decides.setText(_decides_words(reason))
+        self.note.setText(_note_words(sale))
         self._amount.setText(figures().money(sale.total_minor, sale.currency))
 
     def _build(self, theme: Theme) -> None:
@@ -69,7 +69,7 @@ class UnknownPage(QWidget):
         for caption, words in (
             (_("What is being asked"), self.asked),
             (_("Since"), self.since),
-            (_("Who can decide"), self.decides),
+            (_("What to note"), self.note),
         ):
             block = column(theme, gap="hair")
             block.addWidget(label(caption, kind="caption", tone="muted"))
@@ -84,6 +84,8 @@ class UnknownPage(QWidget):
 
 
 def _first_words(reason: UnknownReason, *, is_cash: bool) -> str:
+    if reason is UnknownReason.NOT_WRITTEN:
+        return _("This counter cannot write down how the payment ended; its disk may be full. Make room on it.")
     if is_cash:
         return _("The booking system has not confirmed the sale yet. Keep the money and the buyer's seats as they are.")
     if reason is UnknownReason.TERMINAL_SILENT:
@@ -98,13 +100,18 @@ def _asked_words(reason: UnknownReason) -> str:
         return _("The card terminal is asked for its last payment, again and again.")
     if reason is UnknownReason.BOOKING_SILENT:
         return _("The booking system is told what the terminal said, until it answers.")
-    return _("The booking system is asked whether a supervisor has decided.")
+    if reason is UnknownReason.NOT_WRITTEN:
+        return _("The terminal and the booking system are asked again, until the answer can be written down.")
+    return _("The booking system is asked, again and again, whether it has learned more.")
 
 
-def _decides_words(reason: UnknownReason) -> str:
-    if reason is UnknownReason.RECONCILING:
-        return _("A supervisor, with the terminal's receipt or the bank's statement.")
-    return _("Most often this clears up by itself. If the buyer cannot wait, a supervisor decides.")
+def _note_words(sale: Sale) -> str:
+    if sale.order is None:
+        return _("Most often this clears up by itself. If the buyer cannot wait, note the amount and the time.")
+    words = _(
+        "Most often this clears up by itself. If the buyer cannot wait, note order {number}, the amount and the time."
+    )
+    return words.format(number=sale.order.number)
 
 
 def _since_words(since: datetime | None, zone: str) -> str:

@@ -4,12 +4,11 @@ and from the console's own errors; nobody is ever shown an exception's text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from app.core.sale import EndReason
+from app.core.sale import Sale, SaleState
 from app.core.session import CredentialStorage
-from app.core.store import Notice, NoticeCode
 from app.i18n import _, figures, marked
 from backend_client.wire import Role, SeatRef
 
@@ -23,18 +22,17 @@ class Advice:
     tone: str = "warn"
 
 
-_ANY: Final = (
+ANY: Final = (
     marked("That did not work"),
-    marked(
-        "It is not known how far this step came. If a payment was part of it, do not take it again; ask a supervisor."
-    ),
+    marked("It is not known how far this step came. If a payment was part of it, do not take it again."),
 )
+NOTE_IT: Final = marked("Note the order number, the amount and the time. Do not take the card again.")
 
 _ADVICE: Final[dict[str, tuple[str, str]]] = {
     # ---- the booking system
     "service-unavailable": (
         marked("The booking system does not answer"),
-        marked("Nothing was done. Check the network and try again in a moment."),
+        marked("Check the network and try again in a moment."),
     ),
     "session-waits": (
         marked("The booking system cannot be reached"),
@@ -42,11 +40,11 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
     ),
     "authority-away": (
         marked("The booking system does not answer"),
-        marked("Nothing was done. Check the network and try again in a moment."),
+        marked("Check the network and try again in a moment."),
     ),
     "busy": (
         marked("The booking system is very busy"),
-        marked("Nothing was done. Try again in a few seconds."),
+        marked("Try again in a few seconds."),
     ),
     "answer-unknown": (
         marked("The answer got lost on the way"),
@@ -130,7 +128,7 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
     ),
     "amount-mismatch": (
         marked("The amounts differ"),
-        marked("The payment is put aside for a supervisor. Do not take the card again."),
+        NOTE_IT,
     ),
     "tendered-too-little": (
         marked("That is not enough"),
@@ -138,11 +136,11 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
     ),
     "operation-not-yours": (
         marked("Another counter took this payment"),
-        marked("Only that counter or a supervisor can settle it."),
+        marked("Only that counter can settle it."),
     ),
     "result-conflict": (
         marked("The terminal and the booking system disagree"),
-        marked("A supervisor has to look at it. Do not take the card again."),
+        NOTE_IT,
     ),
     # ---- the console itself
     "not-allowed": (marked("Your role may not do this"), marked("Ask a supervisor.")),
@@ -183,6 +181,22 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
         marked("The device file of this counter is gone"),
         marked("Sell nothing here until your supervisor has put it back from a copy."),
     ),
+    "folder-not-writable": (
+        marked("The data folder of this counter cannot be written"),
+        marked("Check that this user may write there, then start the console again."),
+    ),
+    "disk-full": (
+        marked("The disk of this counter is full"),
+        marked("Make room on it, then start the console again."),
+    ),
+    "terminal-address-wrong": (
+        marked("The address of the card terminal cannot be read"),
+        marked("It is written as host:port, for example 192.0.2.7:20007."),
+    ),
+    "no-server": (
+        marked("No booking system is named"),
+        marked("Start the console with --server and its address, or write server_url into settings.toml."),
+    ),
     "file-not-shown": (
         marked("This computer cannot show the file"),
         marked("The tickets are safe: look into the folder of tickets, or print them again at another counter."),
@@ -201,12 +215,20 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
     ),
     "journal-write-failed": (
         marked("The journal cannot be written"),
-        marked("The disk may be full. Nothing was charged; sell at another counter."),
+        marked("The disk may be full. Sell nothing more here until there is room on it."),
+    ),
+    "journal-failed-before-asking": (
+        marked("The journal cannot be written"),
+        marked("The disk may be full. No payment was asked for: make room on it, or sell at another counter."),
+    ),
+    "journal-failed-after-asking": (
+        marked("The payment cannot be written down here"),
+        marked("It had been asked for already: do not take it again. Make room on the disk; it is then cleared up."),
     ),
     # ---- the card terminal
     "terminal-unavailable": (
         marked("The card terminal does not answer"),
-        marked("Nothing was charged. Check its cable and power, or take cash."),
+        marked("Check its cable and power, or take cash."),
     ),
     "terminal-busy": (
         marked("The card terminal is busy"),
@@ -214,7 +236,7 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
     ),
     "terminal-refused": (
         marked("The card terminal refused"),
-        marked("Nothing was charged. Look at its display."),
+        marked("Look at its display."),
     ),
     "unsupported-currency": (
         marked("The card terminal cannot take this currency"),
@@ -229,30 +251,13 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
     "currency-unknown": (marked("This currency is not known to the console"), ""),
 }
 
-_DECLINES: Final[dict[str, str]] = {
-    "insufficient-funds": marked("There is not enough money on the account."),
-    "declined-by-host": marked("The bank said no."),
-    "card-not-readable": marked("The card could not be read."),
-    "card-data-missing": marked("The card could not be read."),
-    "card-blocked": marked("The card is blocked."),
-    "card-expired": marked("The card has expired."),
-    "card-not-yet-valid": marked("The card is not valid yet."),
-    "card-unknown": marked("This kind of card is not accepted."),
-    "wrong-currency": marked("The terminal cannot take this currency."),
-    "cancelled-at-terminal": marked("The payment was stopped, or no card was presented in time."),
-    "aborted": marked("The payment was stopped, or no card was presented in time."),
-    "goods-not-issued": marked("The seats were gone; the terminal took the charge back."),
-    "host-unreachable": marked("The terminal could not reach the bank."),
-    "host-silent": marked("The terminal could not reach the bank."),
-    "terminal-busy": marked("The terminal was busy with something else."),
-    "terminal-not-ready": marked("The terminal was not ready."),
-    "terminal-not-registered": marked("The terminal was not ready."),
-}
+_PAYING_DEEDS: Final = frozenset({"card", "cash", "exact-cash"})
+_CASH_DEEDS: Final = frozenset({"cash", "exact-cash"})
 
 
 def advice_for(code: str) -> Advice:
     """Words for an error's code."""
-    title, detail = _ADVICE.get(code, _ANY)
+    title, detail = _ADVICE.get(code, ANY)
     return Advice(_(title), _(detail) if detail else "")
 
 
@@ -265,9 +270,23 @@ def advice_for_error(error: object) -> Advice:
     return advice
 
 
-def decline_words(code: str) -> str:
-    """Why a card was declined."""
-    return _(_DECLINES[code]) if code in _DECLINES else _("The bank or the terminal said no.")
+def refusal_words(deed: str, error: object, sale: Sale | None) -> Advice:
+    """Words for a refused deed. What they claim of money and seats is read off the sale as it stands now."""
+    advice = advice_for_error(error)
+    standing = _standing_words(deed, None if sale is None else sale.state)
+    return replace(advice, detail=" ".join(part for part in (standing, advice.detail) if part))
+
+
+def _standing_words(deed: str, state: SaleState | None) -> str:
+    if state is SaleState.PAID:
+        return _("The sale is paid; its tickets are not printed yet.")
+    if deed not in _PAYING_DEEDS:
+        return ""
+    if deed in _CASH_DEEDS and state in {SaleState.HELD, SaleState.DECLINED}:
+        return _("The cash is not booked: give the money back, or try again.")
+    if deed in _CASH_DEEDS and state is SaleState.EXPIRED:
+        return _("The cash is not booked: give the money back.")
+    return _("Nothing was charged.") if state in {SaleState.HELD, SaleState.DECLINED} else ""
 
 
 def seat_name(seat: SeatRef) -> str:
@@ -283,6 +302,17 @@ def seat_name(seat: SeatRef) -> str:
 def seat_names(seats: tuple[SeatRef, ...]) -> str:
     """Several seats in one sentence."""
     return figures().names([seat_name(seat) for seat in seats])
+
+
+def short_seats(seats: tuple[SeatRef, ...]) -> str:
+    """`Row A · Seat 3, 4`, for a narrow place: the first row and its seats; more rows end in an ellipsis."""
+    if not seats:
+        return ""
+    row = seats[0].row
+    numbers = ", ".join(seat.number or str(seat.seat_no + 1) for seat in seats if seat.row == row)
+    named = _("Seat {seat}").format(seat=numbers)
+    more = "…" if any(seat.row != row for seat in seats) else ""
+    return figures().joined([_("Row {row}").format(row=row), named + more] if row else [named + more])
 
 
 def role_name(role: Role) -> str:
@@ -307,80 +337,3 @@ def storage_words(storage: CredentialStorage) -> str:
         CredentialStorage.KEYRING_SILENT: _("The keyring of this computer does not answer."),
     }
     return words[storage]
-
-
-def end_words(reason: EndReason | None) -> Advice:
-    """Why a sale ended without tickets."""
-    if reason is EndReason.CARD_REVERSED:
-        return Advice(
-            _("The seats were gone; the card was not charged"),
-            _("The terminal took the charge back by itself. Show the buyer the receipt and offer other seats."),
-        )
-    if reason is EndReason.CHARGE_TO_RETURN:
-        return Advice(
-            _("The card was charged, but the seats are gone"),
-            _("A supervisor has to return the money. Do not take the card again. Keep the terminal's receipt."),
-            "danger",
-        )
-    return Advice(_("The time ran out"), _("The seats are free again. Pick them anew if they are still there."))
-
-
-def notice_words(notice: Notice) -> Advice:
-    """Words for a notice of the store."""
-    amount = "" if notice.amount_minor is None else figures().money(notice.amount_minor, notice.currency)
-    seats = seat_names(notice.seats)
-    if notice.code is NoticeCode.SEATS_LOST:
-        return Advice(_("Somebody was faster"), _("Lost: {seats}. Pick other seats.").format(seats=seats))
-    if notice.code is NoticeCode.PAYMENT_DECLINED:
-        return Advice(_("The card was declined"), decline_words(notice.detail))
-    if notice.code is NoticeCode.PRICES_CHANGED:
-        return Advice(_("The prices have changed"), _("Tell the buyer the new total before you take the payment."))
-    if notice.code is NoticeCode.PARKED_SALE_PAID:
-        return Advice(
-            _("A parked payment of {amount} went through").format(amount=amount),
-            _("Open it to print the tickets."),
-            "success",
-        )
-    if notice.code is NoticeCode.TERMINAL_DIFFERS:
-        return Advice(
-            _("The terminal and the booking system disagree about {amount}").format(amount=amount),
-            _("Keep the terminal's receipt and call a supervisor. Do not take the card again."),
-            "danger",
-        )
-    if notice.code is NoticeCode.CHARGE_TO_RETURN:
-        return end_words(EndReason.CHARGE_TO_RETURN)
-    if notice.code is NoticeCode.CARD_REVERSED:
-        return end_words(EndReason.CARD_REVERSED)
-    return _plain_notice(notice.code)
-
-
-def _plain_notice(code: NoticeCode) -> Advice:
-    """Notices without figures."""
-    words = {
-        NoticeCode.HOLD_EXPIRED: Advice(
-            _("The time ran out"), _("The seats are free again. Pick them anew if they are still there.")
-        ),
-        NoticeCode.PAYMENT_UNKNOWN: Advice(
-            _("Do not take the card again"), _("It is not known yet whether the card was charged."), "danger"
-        ),
-        NoticeCode.PAYMENT_WITHDRAWN: Advice(
-            _("Nothing was charged"), _("The payment was stopped. The seats are still held."), "info"
-        ),
-        NoticeCode.PRINT_UNKNOWN: Advice(
-            _("Tickets may have been printed"), _("Look at the printer before you print again.")
-        ),
-        NoticeCode.PRINT_FAILED: Advice(
-            _("The tickets were not printed"), _("The sale is safe. Check the printer and print again.")
-        ),
-        NoticeCode.SALE_RESUMED: Advice(
-            _("An open sale was found again"), _("It goes on where it stood before the console was closed."), "info"
-        ),
-        NoticeCode.PARKED_SALE_FREE: Advice(
-            _("A parked payment was not charged"), _("Its seats can be paid again or released."), "info"
-        ),
-        NoticeCode.SIGNED_OUT: Advice(_("You are signed out"), _("Sign in again to go on.")),
-        NoticeCode.SESSION_ONLY: Advice(
-            _("You stay signed in for this session only"), _("You will be asked again at the next start."), "info"
-        ),
-    }
-    return words.get(code, Advice(_(_ANY[0]), _(_ANY[1])))

@@ -24,6 +24,8 @@ from app.settings import Settings
 from app.showcase import PASSWORD, Showcase, TheatreHouse, make_showcase
 from backend_client.feed_protocol import FeedState
 from backend_client.testing_house import House
+from widgets.async_button import AsyncButton
+from widgets.key_gate import keyboard
 from widgets.theme import Theme, apply_theme
 
 Answer = TypeVar("Answer")
@@ -73,7 +75,8 @@ def theme(qapp: QApplication) -> Theme:
 
 @pytest.fixture(autouse=True)
 def english(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Each test begins in English, left to right, whatever the one before did."""
+    """Each test begins in English, left to right, with no key held down, whatever the one before did."""
+    keyboard.forget()
     yield
     use_language("en")
     if QApplication.instance() is not None:
@@ -139,6 +142,20 @@ async def hold(showcase: Showcase, count: int = 2, row_no: int = 20) -> list[int
     await until(lambda: state_of(showcase) is SaleState.HELD, "a hold")
     await rest(showcase)
     return seats
+
+
+async def release(showcase: Showcase) -> None:
+    """Release the held seats as a clerk does who means it."""
+    button = panel_of(showcase).sale_page.release
+    button.click()
+    await until(lambda: button.means_it, "the question to be answered")
+    button.click()
+    await until(lambda: state_of(showcase) is SaleState.ABANDONED, "the release")
+
+
+async def calm(button: AsyncButton) -> None:
+    """Until a button that has just come up listens to the mouse."""
+    await until(lambda: button.isVisible() and button.listens, f"{button.text()} to listen")
 
 
 def state_of(showcase: Showcase) -> SaleState | None:

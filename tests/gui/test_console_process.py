@@ -205,3 +205,42 @@ def test_the_device_identity_and_the_data_folder_stay_with_this_counter(tmp_path
         process.wait(20)
     assert json.loads((data / "device.json").read_text("utf-8")) == identity
     assert data.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("stands", ["folder", "tickets"])
+def test_a_data_folder_that_cannot_be_used_is_refused_in_words_and_without_a_trace_m1(
+    tmp_path: Path, stands: str
+) -> None:
+    """A file stands where the folder should be: as with a folder that may only be read, nothing can be made there."""
+    data = tmp_path / "console"
+    if stands == "folder":
+        data.write_text("no folder")
+    else:
+        data.mkdir()
+        (data / "journal.lock").mkdir()
+    found = run("--data", str(data), "--server", NOWHERE)
+    assert found.returncode == 3
+    assert "The data folder of this counter cannot be written" in found.stderr
+    assert str(data) in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of file sizes are POSIX")
+def test_a_full_disk_at_the_first_start_is_refused_in_words_m1(tmp_path: Path) -> None:
+    code = (
+        "import resource, sys, app.__main__ as m\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))\n"
+        f"sys.exit(m.main(['--data', {str(tmp_path / 'new')!r}, '--server', {NOWHERE!r}]))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert found.returncode == 3, found.stderr
+    assert "The disk of this counter is full" in found.stderr
+    assert "journal of this counter cannot be read" not in found.stderr

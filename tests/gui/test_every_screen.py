@@ -73,7 +73,8 @@ def _fits_label(label: QLabel) -> bool:
 
 
 def _fits_button(button: QPushButton) -> bool:
-    return button.fontMetrics().horizontalAdvance(button.text().replace("&", "")) <= button.width() - 20
+    lines = button.text().replace("&", "").split("\n")
+    return max(button.fontMetrics().horizontalAdvance(line) for line in lines) <= button.width() - 20
 
 
 def _scrolls(widget: QWidget) -> bool:

@@ -23,7 +23,7 @@ from app.settings import LANGUAGE, THEME, Settings
 from app.showcase import PASSWORD, make_showcase, programme
 from backend_client.feed_protocol import FeedState
 from backend_client.testing import Fault
-from tests.gui.conftest import QLoop, counter_of, hold, panel_of, pick, rest, sale_of, state_of, until
+from tests.gui.conftest import QLoop, counter_of, hold, panel_of, pick, release, rest, sale_of, state_of, until
 from tests.unit.counter import MemoryVault
 from widgets.theme import Theme
 
@@ -263,11 +263,17 @@ def test_escape_twice_releases_the_seats_and_once_only_asks(qloop: QLoop, theme:
             QTest.keyClick(window, Qt.Key.Key_Escape)
             await rest(showcase)
             assert state_of(showcase) is SaleState.HELD
-            assert release.hasFocus()
+            assert release.text() == "Press Esc again to release the seats"
+            assert not release.hasFocus()  # so that Enter or Space do not release by accident
+            QTest.keyClick(window, Qt.Key.Key_Escape)  # a key held down
+            await rest(showcase)
+            assert state_of(showcase) is SaleState.HELD
+            await until(lambda: release.means_it, "a pause")
             QTest.keyClick(window, Qt.Key.Key_Escape)
             await until(lambda: state_of(showcase) is SaleState.ABANDONED, "the release")
             await rest(showcase)
             await pick(showcase)
+            showcase.console.bindings.sale.keys.forget()
             QTest.keyClick(window, Qt.Key.Key_Escape)
             await rest(showcase)
             assert showcase.console.desk.store.sale is None
@@ -480,8 +486,7 @@ def test_leaving_for_the_events_during_a_hold_is_refused_in_words(qloop: QLoop, 
             await rest(showcase)
             assert screens.current is screens.counter
             assert panel_of(showcase).banner.isVisible()
-            panel_of(showcase).sale_page.release.click()
-            await until(lambda: state_of(showcase) is SaleState.ABANDONED, "the release")
+            await release(showcase)
             await rest(showcase)
             screens.counter.back.click()
             await until(lambda: screens.current is screens.events, "the events")

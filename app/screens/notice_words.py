@@ -1,0 +1,98 @@
+"""What people read for each notice of the store, and for each way in which a sale ends without tickets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from app.core.sale import EndReason
+from app.core.store import Notice, NoticeCode
+from app.i18n import _, figures
+from app.screens.trouble_words import decline_title, decline_words
+from app.screens.words import ANY, NOTE_IT, Advice, seat_names
+
+
+def end_words(reason: EndReason | None) -> Advice:
+    """Why a sale ended without tickets."""
+    if reason is EndReason.CARD_REVERSED:
+        return Advice(
+            _("The seats were gone; the card was not charged"),
+            _("The terminal took the charge back by itself. Show the buyer the receipt and offer other seats."),
+        )
+    if reason is EndReason.CHARGE_TO_RETURN:
+        return Advice(
+            _("The card was charged, but the seats are gone"),
+            _("The money is to be returned: keep the terminal's receipt.") + " " + _(NOTE_IT),
+            "danger",
+        )
+    return Advice(_("The time ran out"), _("The seats are free again. Pick them anew if they are still there."))
+
+
+def notice_words(notice: Notice) -> Advice:
+    """Words for a notice of the store."""
+    amount = "" if notice.amount_minor is None else figures().money(notice.amount_minor, notice.currency)
+    seats = seat_names(notice.seats)
+    if notice.code is NoticeCode.SEATS_LOST:
+        return Advice(_("Somebody was faster"), _("Lost: {seats}. Pick other seats.").format(seats=seats))
+    if notice.code is NoticeCode.PAYMENT_DECLINED:
+        return Advice(decline_title(notice.detail), decline_words(notice.detail))
+    if notice.code is NoticeCode.PRICES_CHANGED:
+        return Advice(_("The prices have changed"), _("Tell the buyer the new total before you take the payment."))
+    if notice.code is NoticeCode.PARKED_SALE_PAID:
+        return Advice(
+            _("A parked payment of {amount} went through").format(amount=amount),
+            _("Open it to print the tickets."),
+            "success",
+        )
+    if notice.code is NoticeCode.TERMINAL_DIFFERS:
+        return Advice(
+            _("The terminal and the booking system disagree about {amount}").format(amount=amount),
+            _("Keep the terminal's receipt.") + " " + _(NOTE_IT),
+            "danger",
+        )
+    if notice.code in _ENDS:
+        words = end_words(_ENDS[notice.code])
+        return replace(words, title=figures().joined((words.title, amount)))
+    return _plain_notice(notice.code)
+
+
+_ENDS: Final = {
+    NoticeCode.CHARGE_TO_RETURN: EndReason.CHARGE_TO_RETURN,
+    NoticeCode.CARD_REVERSED: EndReason.CARD_REVERSED,
+}
+
+
+def _plain_notice(code: NoticeCode) -> Advice:
+    """Notices without figures."""
+    words = {
+        NoticeCode.HOLD_EXPIRED: Advice(
+            _("The time ran out"), _("The seats are free again. Pick them anew if they are still there.")
+        ),
+        NoticeCode.PAYMENT_UNKNOWN: Advice(
+            _("Do not take the card again"), _("It is not known yet whether the card was charged."), "danger"
+        ),
+        NoticeCode.PAYMENT_WITHDRAWN: Advice(
+            _("Nothing was charged"), _("The payment was stopped. The seats are still held."), "info"
+        ),
+        NoticeCode.PRINT_UNKNOWN: Advice(
+            _("Tickets may have been printed"), _("Look at the printer before you print again.")
+        ),
+        NoticeCode.PRINT_FAILED: Advice(
+            _("The tickets were not printed"), _("The sale is safe. Check the printer and print again.")
+        ),
+        NoticeCode.SALE_RESUMED: Advice(
+            _("An open sale was found again"), _("It goes on where it stood before the console was closed."), "info"
+        ),
+        NoticeCode.PARKED_SALE_FREE: Advice(
+            _("A parked payment was not charged"), _("Its seats can be paid again or released."), "info"
+        ),
+        NoticeCode.SETTINGS_NOT_KEPT: Advice(
+            _("The settings cannot be kept"),
+            _("Everything works, but this console asks again at the next start. Its disk may be full."),
+        ),
+        NoticeCode.SIGNED_OUT: Advice(_("You are signed out"), _("Sign in again to go on.")),
+        NoticeCode.SESSION_ONLY: Advice(
+            _("You stay signed in for this session only"), _("You will be asked again at the next start."), "info"
+        ),
+    }
+    return words.get(code, Advice(_(ANY[0]), _(ANY[1])))

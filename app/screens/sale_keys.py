@@ -1,0 +1,103 @@
+"""The keys of the counter: each presses the button that does the same, once however long it is held."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QApplication
+
+from app.actions.desk import Desk
+from app.actions.pick_seats import clear_picks
+from app.screens import keys
+from app.screens.main_window import MainWindow
+from widgets.async_button import AsyncButton
+from widgets.key_gate import KeyGate
+
+
+class SaleKeys(QObject):
+    """Lives as long as the window; the screens behind it may be built anew."""
+
+    def __init__(self, window: MainWindow, desk: Desk) -> None:
+        super().__init__(window)
+        self._window = window
+        self._desk = desk
+        self._gates: dict[str, KeyGate] = {}
+        self._add_keys()
+
+    def _add_keys(self) -> None:
+        table = {
+            keys.MAP: self._on_map_key, keys.PRICES: self._on_prices_key, keys.HOLD: self._on_hold_key,
+            keys.EXACT_CASH: self._on_exact_cash_key, keys.CASH: self._on_cash_key, keys.CARD: self._on_card_key,
+            keys.PARK: self._on_park_key, keys.NEXT: self._on_next_key, keys.STOP: self._on_stop_key,
+        }  # fmt: skip
+        for key, slot in table.items():
+            shortcut = QShortcut(QKeySequence(key.sequence), self._window)
+            shortcut.setAutoRepeat(False)
+            shortcut.activated.connect(slot)
+
+    def _is_fresh(self, key: keys.Key) -> bool:
+        """A key that is held down counts once, also where its repeats do not say what they are."""
+        gate = self._gates.setdefault(key.sequence, KeyGate())
+        fresh = gate.press()
+        gate.release()
+        return fresh
+
+    def forget(self) -> None:
+        """As if no key had been pressed yet."""
+        self._gates.clear()
+
+    def _press(self, key: keys.Key, *buttons: AsyncButton) -> bool:
+        """Press the first of these that is shown and listens, as the mouse would."""
+        if not self._is_fresh(key) or QApplication.activeModalWidget() is not None:
+            return False
+        for button in buttons:
+            if button.isVisible() and button.isEnabled():
+                button.click()
+                return True
+        return False
+
+    def _on_map_key(self) -> None:
+        self._window.screens.counter.focus_map()
+
+    def _on_prices_key(self) -> None:
+        self._window.screens.counter.panel.sale_page.focus_prices()
+
+    def _on_hold_key(self) -> None:
+        self._press(keys.HOLD, self._window.screens.counter.panel.sale_page.hold)
+
+    def _on_exact_cash_key(self) -> None:
+        self._press(keys.EXACT_CASH, self._window.screens.counter.panel.sale_page.exact_cash)
+
+    def _on_cash_key(self) -> None:
+        self._press(keys.CASH, self._window.screens.counter.panel.sale_page.cash)
+
+    def _on_card_key(self) -> None:
+        self._press(keys.CARD, self._window.screens.counter.panel.sale_page.card)
+
+    def _on_park_key(self) -> None:
+        panel = self._window.screens.counter.panel
+        self._press(keys.PARK, panel.unknown_page.park, panel.paying_page.park, panel.outcome_page.later)
+
+    def _on_next_key(self) -> None:
+        outcome = self._window.screens.counter.panel.outcome_page
+        self._press(keys.NEXT, outcome.print_again, outcome.next)
+
+    def _on_stop_key(self) -> None:
+        """Stop the payment that runs; let picks go; ask before held seats are released."""
+        counter = self._window.screens.counter
+        panel, release = counter.panel, counter.panel.sale_page.release
+        if self._window.screens.current is not counter or QApplication.activeModalWidget() is not None:
+            return
+        if panel.paying_page.isVisible():
+            self._press(keys.STOP, panel.paying_page.stop)
+        elif release.asks and release.isVisible():
+            self._press(keys.STOP, release)
+        elif self._is_fresh(keys.STOP):
+            self._let_go(asks=release.isVisible())
+
+    def _let_go(self, *, asks: bool) -> None:
+        if asks:
+            self._window.screens.counter.panel.sale_page.ask_by_key()
+        else:
+            clear_picks(self._desk)
+            self._window.screens.counter.focus_map()
