@@ -90,9 +90,9 @@ def test_what_cannot_be_undone_is_asked_twice(theme: Theme) -> None:
     meant: list[int] = []
     button.meant.connect(lambda: meant.append(1))
     button.show()
-    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-    QTest.mouseDClick(button, Qt.MouseButton.LeftButton)
-    assert (button.text(), button.accessibleName()) == (button.text(), "Press again to release the seats")
+    for _half in range(2):
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert button.text() == button.accessibleName() == "Press again to release the seats"
     assert meant == []
     end = time.monotonic() + 5
     while not button.means_it and time.monotonic() < end:

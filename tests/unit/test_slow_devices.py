@@ -104,11 +104,14 @@ async def test_who_ended_a_payment_is_kept_m3(counter: Counter, code: str, *, st
 
 
 async def test_an_unclear_payment_is_unclear_since_it_began_m8(counter: Counter) -> None:
-    begun = datetime(2026, 11, 30, 10, 15, 30, tzinfo=UTC)
-    counter.desk.now = lambda: begun
+    minutes = iter(range(60))
+    counter.desk.now = lambda: datetime(2026, 11, 30, 10, next(minutes), tzinfo=UTC)
     await counter.hold(0)
     counter.terminal.play(LoseLine(booked=True))
     sale = await pay_card(counter.desk)
+    assert sale.payment is not None
+    begun = sale.payment.begun_at
+    assert begun < counter.desk.now()
     assert sale.unknown_since == begun
     again = counter.restart(counter.desk.journal)
     await again.open()
