@@ -17,8 +17,13 @@ os.environ["PYQTGRAPH_QT_LIB"] = "PySide6"
 
 import qasync  # the two lines above must come first
 
+from app.bridge.collector import GuiThreadCollector
+
 STOP_GRACE_S: Final = 5.0
 _WORKERS: Final = 4
+
+
+_COLLECTORS: Final[dict[asyncio.AbstractEventLoop, GuiThreadCollector]] = {}
 
 
 class LoopErrorHandler(Protocol):
@@ -26,8 +31,14 @@ class LoopErrorHandler(Protocol):
 
 
 def new_loop(application: QApplication) -> asyncio.AbstractEventLoop:
-    """A loop that runs inside Qt's. The executor is ours: the exit must not hang behind a look-up in the library's."""
+    """A loop that runs inside Qt's. The executor is ours: the exit must not hang behind a look-up in the library's.
+
+    From now until `close`, garbage is collected in this thread alone: see `app.bridge.collector`.
+    """
     loop = cast("asyncio.AbstractEventLoop", qasync.QEventLoop(application))
+    collector = GuiThreadCollector()
+    collector.start()
+    _COLLECTORS[loop] = collector
     loop.set_default_executor(ThreadPoolExecutor(_WORKERS, thread_name_prefix="taquilla-worker"))
     return loop
 
@@ -62,6 +73,9 @@ def close(loop: asyncio.AbstractEventLoop) -> None:
         executor.shutdown(wait=False, cancel_futures=True)
     asyncio.set_event_loop(None)
     loop.close()
+    collector = _COLLECTORS.pop(loop, None)
+    if collector is not None:
+        collector.stop()
 
 
 async def _gather(left: set[asyncio.Task[Any]]) -> None:

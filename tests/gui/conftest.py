@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -81,6 +82,17 @@ def english(request: pytest.FixtureRequest) -> Iterator[None]:
     use_language("en")
     if QApplication.instance() is not None:
         apply_direction()
+
+
+@pytest.fixture(autouse=True)
+def tidy() -> Iterator[None]:
+    """Windows of a test die with it, in this thread: no later test meets their timers, no worker collects them."""
+    gc.disable()
+    yield
+    if QApplication.instance() is not None:
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    gc.collect()
+    gc.enable()
 
 
 async def until(condition: Callable[[], object], what: str = "", deadline_s: float = DEADLINE_S) -> None:
