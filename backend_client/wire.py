@@ -168,6 +168,19 @@ class ErrorCode(StrEnum):
     PRINT_JOB_NOT_FOUND = "print-job-not-found"
     PRINT_JOB_CONFLICT = "print-job-conflict"
     TICKET_NOT_FOUND = "ticket-not-found"
+    SEAT_ORPHANED = "seat-orphaned"
+    NO_BLOCK_LEFT = "no-block-left"
+    TIER_UNKNOWN = "tier-unknown"
+    TIER_SOLD_OUT = "tier-sold-out"
+    TIER_IN_HOLDS = "tier-in-holds"
+    CARD_LIMIT = "card-limit"
+    ACCESS_CODE_REFUSED = "access-code-refused"
+    RATE_LIMITED = "rate-limited"
+    HOUSE_HOLD_NOT_FOUND = "house-hold-not-found"
+    SETTINGS_CHANGED = "settings-changed"
+    EVENT_STATE_CONFLICT = "event-state-conflict"
+    PLAN_CONFLICT = "plan-conflict"
+    CAPACITY_TOO_SMALL = "capacity-too-small"
     BUSY = "busy"
     AUTHORITY_AWAY = "authority-away"
     INTERNAL = "internal"
@@ -193,7 +206,11 @@ class SeatRef(Message, frozen=True, kw_only=True):
 
 
 class Problem(Message, frozen=True, kw_only=True):
-    """RFC 9457 problem details. `seats` names the seats that were lost, all of them."""
+    """RFC 9457 problem details.
+
+    `seats` names the seats that were lost, all of them (or those that would be left single: `seat-orphaned`); `offer`
+    is the nearest block that could be held instead, as of the answer, promised to nobody.
+    """
 
     type: str
     title: str
@@ -204,6 +221,7 @@ class Problem(Message, frozen=True, kw_only=True):
     fields: tuple[FieldProblem, ...] = ()
     seats: tuple[SeatRef, ...] = ()
     retry_after_s: int | None = None
+    offer: tuple[SeatRef, ...] = ()
 
 
 # ---------------------------------------------------------------- staff and accounts
@@ -294,6 +312,36 @@ class Price(Message, frozen=True, kw_only=True):
     amount_minor: int
 
 
+class OrphanRule(StrEnum):
+    """Whether a hold may leave one free seat between taken ones: never, only where it cannot be helped, or always."""
+
+    STRICT = "strict"
+    LENIENT = "lenient"
+    OFF = "off"
+
+
+class Tier(Message, frozen=True, kw_only=True):
+    """A general-admission tier: places without numbers (R11). `available` is as of the answer, never below zero.
+
+    `in_holds` are places that may come back; `overbooked` is by how much more was sold than a lowered capacity holds.
+    """
+
+    tier_id: int
+    name: str
+    category_no: int
+    capacity: int
+    available: int
+    in_holds: int
+    sold: int
+    overbooked: int = 0
+
+
+class TierList(Message, frozen=True, kw_only=True):
+    event_id: EventId
+    tiers: tuple[Tier, ...]
+    server_time: datetime
+
+
 class EventDetail(EventSummary, frozen=True, kw_only=True):
     """An event with all a seller needs; prices are those of `price_version`."""
 
@@ -305,6 +353,139 @@ class EventDetail(EventSummary, frozen=True, kw_only=True):
     price_types: tuple[PriceType, ...]
     prices: tuple[Price, ...]
     server_time: datetime
+    tiers: tuple[Tier, ...] = ()
+    orphan_rule: OrphanRule = OrphanRule.OFF
+    settings_version: int = 1
+
+
+class EventSettings(Message, frozen=True, kw_only=True):
+    """What operators set per event. `version` rises with each change: a change names the version it was made from."""
+
+    event_id: EventId
+    version: int
+    hold_ttl_s: int
+    grace_s: int
+    max_per_account: int
+    max_per_card: int
+    max_open_holds_till: int
+    paying_cap: int
+    orphan_rule: OrphanRule
+
+
+class EventSettingsChange(RequestMessage, frozen=True, kw_only=True):
+    """Members left out stay as they are."""
+
+    expected_version: Annotated[int, Meta(ge=1, le=2**31 - 1)]
+    reason: ShortText
+    hold_ttl_s: Annotated[int, Meta(ge=1, le=900)] | None = None
+    grace_s: Annotated[int, Meta(ge=0, le=900)] | None = None
+    max_per_account: Annotated[int, Meta(ge=1, le=10_000)] | None = None
+    max_per_card: Annotated[int, Meta(ge=1, le=10_000)] | None = None
+    max_open_holds_till: Annotated[int, Meta(ge=1, le=1_000)] | None = None
+    paying_cap: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    orphan_rule: OrphanRule | None = None
+
+
+class EventStatusChange(RequestMessage, frozen=True, kw_only=True):
+    """Pause, resume or cancel an event: `POST /v1/events/{id}/pause|resume|cancel`."""
+
+    expected_version: Annotated[int, Meta(ge=1, le=2**31 - 1)]
+    reason: ShortText
+
+
+class PlanChange(RequestMessage, frozen=True, kw_only=True):
+    """Put an event on another version of its plan. With `dry_run` nothing changes and the report says what would."""
+
+    expected_version: Annotated[int, Meta(ge=1, le=2**31 - 1)]
+    plan_version: Annotated[int, Meta(ge=1, le=2**31 - 1)]
+    reason: ShortText
+    dry_run: bool = False
+
+
+class PlanChangeReport(Message, frozen=True, kw_only=True):
+    """Seats are matched by guid (I4). `relabelled` keep their sale under a new name."""
+
+    event_id: EventId
+    plan_version: int
+    applied: bool
+    kept: int
+    added: int
+    removed: int
+    relabelled: tuple[SeatRef, ...] = ()
+
+
+class TierChange(RequestMessage, frozen=True, kw_only=True):
+    """A new capacity. Below what is sold or held it is refused, unless the overbooking is accepted by name (B7)."""
+
+    capacity: Annotated[int, Meta(ge=0, le=10_000_000)]
+    reason: ShortText
+    accept_overbooking: bool = False
+
+
+class AccessCodeRequest(RequestMessage, frozen=True, kw_only=True):
+    """A code that raises the ticket limit of the account that uses it (B17). Upper and lower case are the same."""
+
+    code: Annotated[str, Meta(min_length=4, max_length=60)]
+    max_per_account: Annotated[int, Meta(ge=1, le=10_000)]
+    max_uses: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    valid_until: Instant | None = None
+
+
+class AccessCode(Message, frozen=True, kw_only=True):
+    event_id: EventId
+    code: str
+    max_per_account: int
+    uses: int
+    max_uses: int | None = None
+    valid_until: datetime | None = None
+
+
+class HouseHoldKind(StrEnum):
+    """For whom the house keeps seats back."""
+
+    PROMOTER = "promoter"
+    ARTIST = "artist"
+    TECHNICAL = "technical"
+    ACCESSIBLE = "accessible"
+    PRESS = "press"
+    SPONSOR = "sponsor"
+    OTHER = "other"
+
+
+class HouseHoldRequest(RequestMessage, frozen=True, kw_only=True):
+    """Keeps free seats back, all or nothing; they return to sale at `release_at` by themselves."""
+
+    kind: HouseHoldKind
+    reason: ShortText
+    seats: Annotated[tuple[SeatNumber, ...], Meta(min_length=1, max_length=2_000)]
+    release_at: Instant | None = None
+
+
+class HouseHold(Message, frozen=True, kw_only=True):
+    """`seats` are those that it still keeps."""
+
+    house_hold_id: UUID
+    event_id: EventId
+    kind: HouseHoldKind
+    reason: str
+    seats: tuple[SeatRef, ...]
+    release_at: datetime | None
+    created_at: datetime
+    created_by: str
+    released_at: datetime | None = None
+
+
+class HouseHoldList(Message, frozen=True, kw_only=True):
+    event_id: EventId
+    house_holds: tuple[HouseHold, ...]
+    server_time: datetime
+
+
+class HouseHoldRelease(RequestMessage, frozen=True, kw_only=True):
+    """Gives seats of a house hold back to sale; all of them when none are named."""
+
+    reason: ShortText
+    seats: Annotated[tuple[SeatNumber, ...], Meta(max_length=2_000)] = ()
 
 
 class PlanSection(Message, frozen=True, kw_only=True):
@@ -373,10 +554,44 @@ class Plan(Message, frozen=True, kw_only=True):
 # ---------------------------------------------------------------- sale
 
 
-class HoldRequest(RequestMessage, frozen=True, kw_only=True):
-    """1–6 distinct seats, all or nothing (R3)."""
+class BestAvailable(RequestMessage, frozen=True, kw_only=True):
+    """`count` seats beside each other (order in the row, never printed numbers), as near to the focal point as can be.
 
-    seats: Annotated[tuple[SeatNumber, ...], Meta(min_length=1, max_length=MAX_SEATS_PER_HOLD)]
+    `categories` and `sections` (indexes in the plan) narrow the choice; `accessible` of the seats are accessible
+    places, the rest of such a block companion seats.
+    """
+
+    count: Annotated[int, Meta(ge=1, le=MAX_SEATS_PER_HOLD)]
+    categories: Annotated[tuple[Annotated[int, Meta(ge=0, le=10_000)], ...], Meta(max_length=100)] = ()
+    sections: Annotated[tuple[Annotated[int, Meta(ge=0, le=100_000)], ...], Meta(max_length=100)] = ()
+    accessible: Annotated[int, Meta(ge=0, le=MAX_SEATS_PER_HOLD)] = 0
+
+
+class TierQuantity(RequestMessage, frozen=True, kw_only=True):
+    tier_id: Annotated[int, Meta(ge=0, le=1_000_000)]
+    quantity: Annotated[int, Meta(ge=1, le=MAX_SEATS_PER_HOLD)]
+
+
+class HoldRequest(RequestMessage, frozen=True, kw_only=True):
+    """1–6 places, all or nothing (R3): distinct seats or a best-available request, and general-admission places.
+
+    `access_code` raises the account's limit. `house_hold_id` lets staff take seats that the house keeps back.
+    """
+
+    seats: Annotated[tuple[SeatNumber, ...], Meta(max_length=MAX_SEATS_PER_HOLD)] = ()
+    best_available: BestAvailable | None = None
+    tiers: Annotated[tuple[TierQuantity, ...], Meta(max_length=MAX_SEATS_PER_HOLD)] = ()
+    access_code: Annotated[str, Meta(max_length=60)] = ""
+    house_hold_id: UUID | None = None
+
+
+class HeldPlaces(Message, frozen=True, kw_only=True):
+    """Places of a general-admission tier that a hold has."""
+
+    tier_id: int
+    name: str
+    category_no: int
+    quantity: int
 
 
 class Hold(Message, frozen=True, kw_only=True):
@@ -391,6 +606,7 @@ class Hold(Message, frozen=True, kw_only=True):
     order_id: OrderId | None = None
     created_at: datetime
     server_time: datetime
+    places: tuple[HeldPlaces, ...] = ()
 
 
 class CheckoutLine(RequestMessage, frozen=True, kw_only=True):
@@ -398,17 +614,40 @@ class CheckoutLine(RequestMessage, frozen=True, kw_only=True):
     price_type_id: Annotated[int, Meta(ge=0, le=1_000_000)]
 
 
-class CheckoutRequest(RequestMessage, frozen=True, kw_only=True):
-    """`shown_total_minor` is what the buyer was shown; it is compared with the server's own total, never believed."""
+class CheckoutPlaces(RequestMessage, frozen=True, kw_only=True):
+    """Places of a tier at one price type."""
 
-    lines: Annotated[tuple[CheckoutLine, ...], Meta(min_length=1, max_length=MAX_SEATS_PER_HOLD)]
+    tier_id: Annotated[int, Meta(ge=0, le=1_000_000)]
+    price_type_id: Annotated[int, Meta(ge=0, le=1_000_000)]
+    quantity: Annotated[int, Meta(ge=1, le=MAX_SEATS_PER_HOLD)]
+
+
+class CheckoutRequest(RequestMessage, frozen=True, kw_only=True):
+    """A price type for each seat and place of the hold.
+
+    `shown_total_minor` is what the buyer was shown; it is compared with the server's own total, never believed.
+    """
+
+    lines: Annotated[tuple[CheckoutLine, ...], Meta(max_length=MAX_SEATS_PER_HOLD)] = ()
     shown_total_minor: MinorAmount
+    places: Annotated[tuple[CheckoutPlaces, ...], Meta(max_length=MAX_SEATS_PER_HOLD)] = ()
 
 
 class OrderLine(Message, frozen=True, kw_only=True):
     seat: SeatRef
     price_type_id: int
     price_type_name: str
+    amount_minor: int
+
+
+class OrderPlaces(Message, frozen=True, kw_only=True):
+    """General-admission places of an order at one price type; `amount_minor` is that of all of them together."""
+
+    tier_id: int
+    tier_name: str
+    price_type_id: int
+    price_type_name: str
+    quantity: int
     amount_minor: int
 
 
@@ -449,6 +688,7 @@ class Order(Message, frozen=True, kw_only=True):
     pay_until: datetime | None
     created_at: datetime
     server_time: datetime
+    places: tuple[OrderPlaces, ...] = ()
 
 
 class PaymentRequest(RequestMessage, frozen=True, kw_only=True):
@@ -524,7 +764,10 @@ class CancelRequest(RequestMessage, frozen=True, kw_only=True):
 
 
 class Ticket(Message, frozen=True, kw_only=True):
-    """`code` is what the QR says; it is not guessable (80 random bits or more)."""
+    """`code` is what the QR says; it is not guessable (80 random bits or more).
+
+    A general-admission ticket has a `tier_id`; its `seat` names the tier as its section and has the number -1.
+    """
 
     ticket_id: TicketId
     order_id: OrderId
@@ -534,6 +777,7 @@ class Ticket(Message, frozen=True, kw_only=True):
     currency: str
     code: str
     status: TicketStatus
+    tier_id: int | None = None
 
 
 class TicketList(Message, frozen=True, kw_only=True):

@@ -5,7 +5,8 @@
     │   ├── InvalidRequestError       invalid-request
     │   ├── SeatUnknownError          seat-unknown
     │   ├── PriceUnknownError         price-unknown
-    │   └── TenderedTooLittleError    tendered-too-little
+    │   ├── TenderedTooLittleError    tendered-too-little
+    │   └── TierUnknownError          tier-unknown
     ├── AccessError                   who calls may not do this
     │   ├── NotSignedInError          not-signed-in
     │   ├── TokenExpiredError         token-expired
@@ -19,13 +20,24 @@
     │   ├── OrderNotFoundError        order-not-found
     │   ├── OperationNotFoundError    operation-not-found
     │   ├── PrintJobNotFoundError     print-job-not-found
-    │   └── TicketNotFoundError       ticket-not-found
+    │   ├── TicketNotFoundError       ticket-not-found
+    │   └── HouseHoldNotFoundError    house-hold-not-found
     ├── ConflictError                 right as such, but not as things stand
     │   ├── KeyReusedError            key-reused
     │   ├── EventNotOnSaleError       event-not-on-sale
     │   ├── SeatsTakenError           seats-taken
     │   ├── AccountLimitError         account-limit
     │   ├── OpenHoldExistsError       open-hold-exists
+    │   ├── CardLimitError            card-limit
+    │   ├── AccessCodeRefusedError    access-code-refused
+    │   ├── SeatOrphanedError         seat-orphaned
+    │   ├── NoBlockLeftError          no-block-left
+    │   ├── TierSoldOutError          tier-sold-out
+    │   ├── TierInHoldsError          tier-in-holds
+    │   ├── SettingsChangedError      settings-changed
+    │   ├── EventStateConflictError   event-state-conflict
+    │   ├── PlanConflictError         plan-conflict
+    │   ├── CapacityTooSmallError     capacity-too-small
     │   ├── HoldExpiredError          hold-expired
     │   ├── HoldNotOpenError          hold-not-open
     │   ├── TooLittleTimeError        too-little-time
@@ -39,6 +51,7 @@
     │   └── PrintJobConflictError     print-job-conflict
     └── UnavailableError              not now; the same key may be sent again after `retry_after_s`
         ├── KeyInProgressError        key-in-progress
+        ├── RateLimitedError          rate-limited
         ├── BusyError                 busy
         └── AuthorityAwayError        authority-away
 
@@ -63,7 +76,10 @@ class FieldFault:
 
 
 class BookingError(Exception):
-    """Base of all refusals. `seats` names every seat that was lost, `fields` every field that is wrong."""
+    """Base of all refusals.
+
+    `seats` names every seat that was lost, `fields` every field that is wrong, `offer` the nearest block instead.
+    """
 
     code: ClassVar[str] = "internal"
 
@@ -74,12 +90,14 @@ class BookingError(Exception):
         seats: tuple[SeatRef, ...] = (),
         fields: tuple[FieldFault, ...] = (),
         retry_after_s: int | None = None,
+        offer: tuple[SeatRef, ...] = (),
     ) -> None:
         super().__init__(detail or self.code)
         self.detail = detail
         self.seats = seats
         self.fields = fields
         self.retry_after_s = retry_after_s
+        self.offer = offer
 
 
 class RequestError(BookingError):
@@ -100,6 +118,10 @@ class PriceUnknownError(RequestError):
 
 class TenderedTooLittleError(RequestError):
     code = "tendered-too-little"
+
+
+class TierUnknownError(RequestError):
+    code = "tier-unknown"
 
 
 class AccessError(BookingError):
@@ -158,6 +180,10 @@ class TicketNotFoundError(NotFoundError):
     code = "ticket-not-found"
 
 
+class HouseHoldNotFoundError(NotFoundError):
+    code = "house-hold-not-found"
+
+
 class ConflictError(BookingError):
     code = "internal"
 
@@ -180,6 +206,46 @@ class AccountLimitError(ConflictError):
 
 class OpenHoldExistsError(ConflictError):
     code = "open-hold-exists"
+
+
+class CardLimitError(ConflictError):
+    code = "card-limit"
+
+
+class AccessCodeRefusedError(ConflictError):
+    code = "access-code-refused"
+
+
+class SeatOrphanedError(ConflictError):
+    code = "seat-orphaned"
+
+
+class NoBlockLeftError(ConflictError):
+    code = "no-block-left"
+
+
+class TierSoldOutError(ConflictError):
+    code = "tier-sold-out"
+
+
+class TierInHoldsError(ConflictError):
+    code = "tier-in-holds"
+
+
+class SettingsChangedError(ConflictError):
+    code = "settings-changed"
+
+
+class EventStateConflictError(ConflictError):
+    code = "event-state-conflict"
+
+
+class PlanConflictError(ConflictError):
+    code = "plan-conflict"
+
+
+class CapacityTooSmallError(ConflictError):
+    code = "capacity-too-small"
 
 
 class HoldExpiredError(ConflictError):
@@ -235,6 +301,10 @@ class UnavailableError(BookingError):
 
 class KeyInProgressError(UnavailableError):
     code = "key-in-progress"
+
+
+class RateLimitedError(UnavailableError):
+    code = "rate-limited"
 
 
 class BusyError(UnavailableError):

@@ -54,6 +54,19 @@ STATUS_AND_TITLE: Mapping[ErrorCode, tuple[int, str]] = {
     ErrorCode.PRINT_JOB_NOT_FOUND: (404, "There is no such print job"),
     ErrorCode.PRINT_JOB_CONFLICT: (409, "The print job has ended in another state"),
     ErrorCode.TICKET_NOT_FOUND: (404, "There is no such ticket"),
+    ErrorCode.SEAT_ORPHANED: (409, "This choice would leave a single seat"),
+    ErrorCode.NO_BLOCK_LEFT: (409, "There are no such seats beside each other"),
+    ErrorCode.TIER_UNKNOWN: (422, "The event has no such tier"),
+    ErrorCode.TIER_SOLD_OUT: (409, "The places of this tier are sold out"),
+    ErrorCode.TIER_IN_HOLDS: (409, "All places left are in holds and may come back"),
+    ErrorCode.CARD_LIMIT: (409, "The ticket limit of this card is reached"),
+    ErrorCode.ACCESS_CODE_REFUSED: (409, "The access code does not open this sale"),
+    ErrorCode.RATE_LIMITED: (429, "Too many requests"),
+    ErrorCode.HOUSE_HOLD_NOT_FOUND: (404, "There is no such house hold"),
+    ErrorCode.SETTINGS_CHANGED: (409, "Somebody else changed the settings"),
+    ErrorCode.EVENT_STATE_CONFLICT: (409, "The event is not in the state for this"),
+    ErrorCode.PLAN_CONFLICT: (409, "The new plan lacks seats that are taken"),
+    ErrorCode.CAPACITY_TOO_SMALL: (409, "More places are taken than the new capacity holds"),
     ErrorCode.BUSY: (503, "The service is busy"),
     ErrorCode.AUTHORITY_AWAY: (503, "The booking database cannot be reached"),
     ErrorCode.INTERNAL: (500, "Something went wrong on our side"),
@@ -64,6 +77,7 @@ _RETRY_AFTER_S: Mapping[ErrorCode, int] = {
     ErrorCode.AUTHORITY_AWAY: 2,
     ErrorCode.KEY_IN_PROGRESS: 1,
     ErrorCode.TOO_MANY_ATTEMPTS: 30,
+    ErrorCode.RATE_LIMITED: 1,
 }
 
 
@@ -120,6 +134,7 @@ def problem_of(error: BookingError, request_id: str) -> wire.Problem:
         fields=tuple(wire.FieldProblem(pointer=f.pointer, message=f.message) for f in error.fields),
         seats=tuple(msgspec.convert(seat, wire.SeatRef, from_attributes=True) for seat in error.seats),
         retry_after_s=wait_s,
+        offer=tuple(msgspec.convert(seat, wire.SeatRef, from_attributes=True) for seat in error.offer),
     )
 
 
