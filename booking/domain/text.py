@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
@@ -10,6 +11,7 @@ from booking.domain.errors import FieldFault, InvalidRequestError
 
 EARLIEST_INSTANT = datetime(2000, 1, 1, tzinfo=UTC)
 LATEST_INSTANT = datetime(2100, 1, 1, tzinfo=UTC)
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def storable_texts(texts: Mapping[str, str]) -> tuple[str, ...]:
@@ -61,7 +63,7 @@ def is_sane_instant(instant: datetime) -> bool:
 
 def is_storable(text: str) -> bool:
     """Whether the text is valid Unicode without NUL."""
-    return "\x00" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
+    return _UNSTORABLE.search(text) is None
 
 
 def _refuse(words: str, pointers: list[str]) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 from uuid import UUID
@@ -259,12 +259,29 @@ async def expiry_of_token(db: Database, token: str) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class _KeyRing:
-    """Signing keys as read at `read_at` (monotonic seconds); the last one signs."""
+    """Signing keys as read at `read_at` (monotonic seconds); the last one signs.
+
+    `verified` are tokens whose signature was right: a crowd sends each of its tokens many times, and checking one costs
+    as much as routing its request. It goes with the keys, so a key that is dropped takes its tokens along.
+    """
 
     keys: Mapping[UUID, bytes]
     read_at: float
+    verified: dict[str, Claims] = field(default_factory=dict)
+
+    def read(self, token: str, now: datetime) -> Claims:
+        """The claims of a token; raises what `access_tokens.read` raises."""
+        known = self.verified.get(token)
+        if known is not None and now.timestamp() < known.expires_at:
+            return known
+        claims = access_tokens.read(token, self.keys, now)
+        if len(self.verified) >= _MOST_VERIFIED:
+            self.verified.clear()
+        self.verified[token] = claims
+        return claims
 
 
+_MOST_VERIFIED = 20_000
 _READ_KEYS_AGAIN_AFTER_S = 1.0  # so that forged key ids do not become a load on the database
 _rings: WeakKeyDictionary[Database, _KeyRing] = WeakKeyDictionary()
 
@@ -275,11 +292,11 @@ async def _claims_of(db: Database, token: str) -> Claims:
     if ring is None:
         ring = await _read_keys(db)
     try:
-        return access_tokens.read(token, ring.keys, now)
+        return ring.read(token, now)
     except UnknownKeyError:
         if monotonic() - ring.read_at < _READ_KEYS_AGAIN_AFTER_S:
             raise
-        return access_tokens.read(token, (await _read_keys(db)).keys, now)
+        return (await _read_keys(db)).read(token, now)
 
 
 async def _read_keys(db: Database) -> _KeyRing:

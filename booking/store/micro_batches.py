@@ -137,12 +137,20 @@ class MicroBatches(Generic[Request, Result]):
         self._queue.append(waiting)
         self.figures.requests += 1
         self._wake.set()
+        # A timer and the bare future, not `timeout` and `shield`: a tenth of their cost, and the same effect, because
+        # a lane leaves an answer alone that is done, by the timer or by a caller who went away.
+        timer = asyncio.get_running_loop().call_later(ANSWER_WITHIN_S, self._give_up, waiting)
         try:
-            async with asyncio.timeout(ANSWER_WITHIN_S):
-                return await asyncio.shield(waiting.answer)
-        except TimeoutError:
+            return await waiting.answer
+        finally:
+            timer.cancel()
+
+    def _give_up(self, waiting: _Waiting[Request, Result]) -> None:
+        if not waiting.answer.done():
             self.figures.unanswered += 1
-            raise AuthorityAwayError("No answer came in time.", retry_after_s=AWAY_RETRY_AFTER_S) from None
+            waiting.answer.set_exception(
+                AuthorityAwayError("No answer came in time.", retry_after_s=AWAY_RETRY_AFTER_S)
+            )
 
     @property
     def queue_age_s(self) -> float:

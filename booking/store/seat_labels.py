@@ -29,9 +29,19 @@ class SeatLabels:
         """The seats as people name them, in the order given. A seat that the plan lacks has no labels."""
         found = []
         for number in seats:
-            block = await self._block(plan_id, version, number // SEATS_PER_BLOCK)
+            block_no = number // SEATS_PER_BLOCK
+            block = self._read_before(plan_id, version, block_no)
+            if block is None:
+                block = await self._block(plan_id, version, block_no)
             found.append(block.get(number) or SeatRef(number))
         return tuple(found)
+
+    def _read_before(self, plan_id: UUID, version: int, block_no: int) -> dict[int, SeatRef] | None:
+        """The block if it is here: the common case, and worth no turn of the loop."""
+        reading = self._blocks.get((plan_id, version, block_no))
+        if reading is None or not reading.done() or reading.cancelled() or reading.exception() is not None:
+            return None
+        return reading.result()
 
     async def _block(self, plan_id: UUID, version: int, block_no: int) -> dict[int, SeatRef]:
         key = (plan_id, version, block_no)

@@ -37,10 +37,11 @@ def test_b18_an_amount_of_the_wrong_kind_is_refused_by_name(value: str) -> None:
 @pytest.mark.parametrize(
     ("raw", "pointer"),
     [
-        (b'{"seats":[]}', "/seats"),
         (b'{"seats":[1,2,3,4,5,6,7]}', "/seats"),
         (b'{"seats":null}', "/seats"),
-        (b"{}", "/seats"),
+        (b'{"tiers":[{"tier_id":1,"quantity":0}]}', "/tiers/0/quantity"),
+        (b'{"best_available":{"count":7}}', "/best_available/count"),
+        (b'{"best_available":{}}', "/best_available/count"),
         (b'{"seats":[1],"seat":2}', "/seat"),
         (b"[1]", ""),
         (b"", ""),
