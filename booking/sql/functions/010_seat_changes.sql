@@ -11,6 +11,12 @@ RETURNS smallint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT CASE p_channel WHEN 'till' THEN 1 WHEN 'online' THEN 2 ELSE 3 END::smallint
 $$;
 
+-- Whether a hold may take a seat (R4, R5): free, held until now, or kept back by the house until now. The one predicate.
+CREATE OR REPLACE FUNCTION seat_is_free(p_status smallint, p_deadline timestamptz, p_now timestamptz)
+RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT p_status = 0 OR p_status IN (1, 4) AND coalesce(p_deadline <= p_now, false)
+$$;
+
 -- Append one outbox row about seats as they stand now. The caller holds their locks and has changed them: that is what
 -- makes the ids of changes to one seat rise in the order of the changes.
 CREATE OR REPLACE FUNCTION announce_seats(
