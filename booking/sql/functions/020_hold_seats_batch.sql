@@ -14,6 +14,7 @@
 -- A dead sale (PAYING past its deadline, every charge negative) is in nobody's way: it makes a request 'slow', and here,
 -- alone, it is ended first, under the account's lock and before limits and seats are looked at (R5).
 -- Time is taken before the seat locks: a hold that runs out while we wait is not taken over.
+-- A seat that the house keeps back is free from its release time on, tidied or not (seat_is_free).
 CREATE OR REPLACE FUNCTION hold_seats_batch(
     p_events integer[], p_principals text[], p_channels text[], p_keys text[], p_digests bytea[],
     p_holds uuid[], p_devices uuid[], p_staff uuid[],
@@ -61,7 +62,7 @@ BEGIN
           CROSS JOIN LATERAL (
             SELECT array_agg(w.seat_no ORDER BY w.seat_no) FILTER (WHERE s.seat_no IS NULL) AS unknown,
                    array_agg(w.seat_no ORDER BY w.seat_no) FILTER (WHERE s.seat_no IS NOT NULL AND NOT sale.dead
-                       AND NOT (s.status = 0 OR s.status = 1 AND s.hold_expires_at <= v_now)) AS taken,
+                       AND NOT seat_is_free(s.status, s.hold_expires_at, v_now)) AS taken,
                    coalesce(bool_or(sale.dead), false) AS dead
               FROM unnest(p_seats[p_firsts[a.r] : p_firsts[a.r] + p_counts[a.r] - 1]) AS w (seat_no)
               LEFT JOIN seats s ON s.event_id = a.event_id AND s.seat_no = w.seat_no
@@ -147,7 +148,7 @@ BEGIN
                   FROM unnest(p_events, p_firsts, p_counts) WITH ORDINALITY AS a (event_id, first, n, r)
                   CROSS JOIN LATERAL unnest(p_seats[a.first : a.first + a.n - 1]) AS w (seat_no)
                   JOIN seats s ON s.event_id = a.event_id AND s.seat_no = w.seat_no
-                 WHERE v_codes[a.r] = '' AND (s.status = 0 OR s.status = 1 AND s.hold_expires_at <= v_now)
+                 WHERE v_codes[a.r] = '' AND seat_is_free(s.status, s.hold_expires_at, v_now)
                  ORDER BY s.event_id, s.seat_no FOR NO KEY UPDATE OF s)
             SELECT array_agg(k.r) INTO v_won
               FROM (SELECT m.r FROM mine m GROUP BY m.r HAVING count(*) = p_counts[m.r]) k;
@@ -157,7 +158,7 @@ BEGIN
                   FROM unnest(p_events, p_firsts, p_counts) WITH ORDINALITY AS a (event_id, first, n, r)
                   CROSS JOIN LATERAL unnest(p_seats[a.first : a.first + a.n - 1]) AS w (seat_no)
                   JOIN seats s ON s.event_id = a.event_id AND s.seat_no = w.seat_no
-                 WHERE v_codes[a.r] = '' AND (s.status = 0 OR s.status = 1 AND s.hold_expires_at <= v_now)
+                 WHERE v_codes[a.r] = '' AND seat_is_free(s.status, s.hold_expires_at, v_now)
                  ORDER BY s.event_id, s.seat_no FOR NO KEY UPDATE OF s SKIP LOCKED)
             SELECT array_agg(k.r) INTO v_won
               FROM (SELECT m.r FROM mine m GROUP BY m.r HAVING count(*) = p_counts[m.r]) k;
@@ -176,7 +177,7 @@ BEGIN
                   FROM unnest(p_seats[p_firsts[c.r] : p_firsts[c.r] + p_counts[c.r] - 1]) AS w (seat_no)
                   JOIN seats s ON s.event_id = p_events[c.r] AND s.seat_no = w.seat_no
                  WHERE c.code = '' AND NOT c.r = ANY (coalesce(v_won, '{}'))
-                   AND NOT (s.status = 0 OR s.status = 1 AND s.hold_expires_at <= v_now)
+                   AND NOT seat_is_free(s.status, s.hold_expires_at, v_now)
               ) look;
         END IF;
     END IF;
