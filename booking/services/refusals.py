@@ -21,6 +21,10 @@ _WORDS: Mapping[str, str] = {
     "seats-taken": "Seats were taken by somebody else.",
     "account-limit": "This account has reached its ticket limit for the event.",
     "open-hold-exists": "Finish or release the sale that is still open first.",
+    "access-code-refused": "This access code is not one of this event, is used up, or its time is over.",
+    "card-limit": "This card has reached its ticket limit for the event.",
+    "seat-orphaned": "This choice would leave single seats behind.",
+    "house-hold-not-found": "The house keeps none of these seats back under this id.",
     "hold-not-found": "There is no such hold.",
     "hold-expired": "The time for these seats is over.",
     "hold-not-open": "The hold is being paid or has ended.",
@@ -40,6 +44,11 @@ _WORDS: Mapping[str, str] = {
     "ticket-not-found": "The order has no such ticket.",
     "print-job-not-found": "There is no such print job.",
     "print-job-conflict": "The print job has ended in another state.",
+    "house-hold-not-found": "There is no such house hold.",
+    "settings-changed": "The event was changed meanwhile. Read it again and decide anew.",
+    "event-state-conflict": "The event is not in a state for this.",
+    "plan-conflict": "The new plan does not go with what is taken.",
+    "capacity-too-small": "More places are taken than the new capacity holds.",
 }
 
 
