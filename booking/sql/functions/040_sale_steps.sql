@@ -50,11 +50,13 @@ $$;
 -- and the account row. Time does not matter here: seats that are PAYING are nobody else's, even after grace (R7).
 CREATE OR REPLACE FUNCTION why_not_confirm(p_order orders, p_amount bigint) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-    v_lines integer;
-    v_event events;
+    v_lines  integer;
+    v_places integer;
+    v_event  events;
 BEGIN
     SELECT * INTO v_event FROM events e WHERE e.event_id = p_order.event_id;
     SELECT count(*) INTO v_lines FROM order_seats l WHERE l.order_id = p_order.order_id;
+    SELECT count(*) INTO v_places FROM order_places l WHERE l.order_id = p_order.order_id;
     IF p_order.status NOT IN ('PENDING', 'RECONCILING') THEN
         RETURN 'order-ended';
     ELSIF v_event.status = 'CANCELLED' THEN
@@ -63,16 +65,17 @@ BEGIN
                    WHERE oh.order_id = p_order.order_id AND oh.live
                      AND (h.status <> 'PAYMENT_PENDING' OR h.price_version <> p_order.price_version)) THEN
         RETURN 'hold-lost';
-    ELSIF v_lines = 0 OR v_lines <> (
+    ELSIF v_lines + v_places = 0 OR v_places <> places_held_for(p_order.order_id) OR v_lines <> (
             SELECT count(*) FROM order_seats l JOIN seats s USING (event_id, seat_no)
              WHERE l.order_id = p_order.order_id AND s.status = 2 AND s.order_id = p_order.order_id
                AND s.hold_id IN (SELECT oh.hold_id FROM order_holds oh WHERE oh.order_id = p_order.order_id AND oh.live)
         ) OR v_lines <> cardinality(seats_of_order(p_order.order_id)) THEN
         RETURN 'hold-lost';
     ELSIF p_amount <> p_order.amount_minor OR p_order.amount_minor <>
-            (SELECT sum(l.amount_minor) FROM order_seats l WHERE l.order_id = p_order.order_id) THEN
+            (SELECT coalesce(sum(l.amount_minor), 0) FROM order_seats l WHERE l.order_id = p_order.order_id)
+            + (SELECT coalesce(sum(l.amount_minor), 0) FROM order_places l WHERE l.order_id = p_order.order_id) THEN
         RETURN 'total-differs';
-    ELSIF p_order.channel = 'online' AND v_lines + coalesce(
+    ELSIF p_order.channel = 'online' AND v_lines + v_places + coalesce(
             (SELECT a.sold FROM account_limits a
               WHERE a.event_id = p_order.event_id AND a.principal = p_order.principal), 0) > v_event.max_per_account THEN
         RETURN 'limit-exceeded';
@@ -84,16 +87,18 @@ END $$;
 -- Caller: why_not_confirm said '', under the same locks.
 CREATE OR REPLACE FUNCTION confirm_sale(p_order orders, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    v_seats integer[] := seats_of_order(p_order.order_id);
+    v_seats  integer[] := seats_of_order(p_order.order_id);
+    v_places integer;
 BEGIN
     UPDATE seats s SET status = 3, hold_id = NULL, hold_expires_at = NULL, version = s.version + 1
      WHERE s.event_id = p_order.event_id AND s.seat_no = ANY (v_seats) AND s.order_id = p_order.order_id;
     UPDATE holds h SET status = 'SOLD', ended_at = p_now
      WHERE h.hold_id IN (SELECT oh.hold_id FROM order_holds oh WHERE oh.order_id = p_order.order_id AND oh.live);
     UPDATE order_seats l SET valid = true WHERE l.order_id = p_order.order_id;
+    v_places := ga_confirm(p_order, p_now);
     UPDATE orders o SET status = 'CONFIRMED', confirmed_at = p_now WHERE o.order_id = p_order.order_id;
     INSERT INTO account_limits AS a (event_id, principal, sold)
-    VALUES (p_order.event_id, p_order.principal, cardinality(v_seats))
+    VALUES (p_order.event_id, p_order.principal, cardinality(v_seats) + v_places)
         ON CONFLICT ON CONSTRAINT account_limits_pk DO UPDATE SET sold = a.sold + excluded.sold;
     PERFORM announce_seats(p_order.event_id, 'seats-sold', p_order.order_id, v_seats, NULL, p_now);
     INSERT INTO outbox (event_id, type, aggregate_id, payload, created_at)
@@ -109,6 +114,7 @@ CREATE OR REPLACE FUNCTION end_sale(
 DECLARE
     v_hold  holds;
 BEGIN
+    PERFORM lock_places(holds_of_order(p_order.order_id));
     UPDATE orders o SET status = p_order_status, ended_at = p_now, end_reason = p_reason
      WHERE o.order_id = p_order.order_id;
     FOR v_hold IN
@@ -135,13 +141,19 @@ BEGIN
         RETURNING s.seat_no)
     SELECT array_agg(f.seat_no) INTO v_freed FROM freed f;
     PERFORM announce_seats(p_hold.event_id, 'seats-released', p_hold.hold_id, v_freed, NULL, p_now);
+    IF p_hold.places > 0 THEN
+        PERFORM ga_free(p_hold, p_now);
+    END IF;
 END $$;
 
--- End the dead sales in the way of a hold: those whose seats it wants, and its buyer's own, which would count against him.
--- Caller: the buyer's account row. Locks orders → holds → all their seats and the wanted ones, each in order; the caller's
--- own look at the wanted seats then waits for nothing. Whether a sale is dead is read again under the locks.
-CREATE OR REPLACE FUNCTION end_dead_sales(p_event integer, p_principal text, p_seats integer[], p_now timestamptz)
-RETURNS void LANGUAGE plpgsql AS $$
+-- End the dead sales in the way of a hold: those whose seats, or places of whose tiers, it wants, and its buyer's own, which
+-- would count against him. Caller: the buyer's account row. Locks orders → holds → all their seats and the wanted ones →
+-- all their counters and the wanted ones, each in order; the caller's own look at the wanted ones then waits for nothing.
+-- Whether a sale is dead is read again under the locks.
+DROP FUNCTION IF EXISTS end_dead_sales(integer, text, integer[], timestamptz);
+CREATE OR REPLACE FUNCTION end_dead_sales(
+    p_event integer, p_principal text, p_seats integer[], p_now timestamptz, p_tiers integer[] DEFAULT '{}'
+) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_suspects uuid[] := ARRAY(
         SELECT s.hold_id FROM seats s
@@ -149,7 +161,10 @@ DECLARE
          UNION
         SELECT h.hold_id FROM holds h
          WHERE h.event_id = p_event AND h.principal = p_principal AND h.ended_at IS NULL
-           AND h.status = 'PAYMENT_PENDING' AND h.expires_at <= p_now);
+           AND h.status = 'PAYMENT_PENDING' AND h.expires_at <= p_now
+         UNION
+        SELECT g.hold_id FROM ga_holds g
+         WHERE g.event_id = p_event AND g.tier_id = ANY (p_tiers) AND g.status = 2 AND g.expires_at <= p_now);
     v_orders   uuid[];
     v_order    orders;
     v_holds    uuid[];
@@ -168,6 +183,10 @@ BEGIN
     PERFORM FROM holds h WHERE h.hold_id = ANY (v_holds) ORDER BY h.hold_id FOR NO KEY UPDATE;
     PERFORM lock_seats(p_event, p_seats || ARRAY(
         SELECT unnest(h.seats) FROM holds h WHERE h.hold_id = ANY (v_holds)));
+    PERFORM FROM ga_tiers t
+     WHERE t.event_id = p_event AND (t.tier_id = ANY (p_tiers) OR (t.tier_id, t.bucket) IN (
+           SELECT g.tier_id, g.bucket FROM ga_holds g WHERE g.hold_id = ANY (v_holds) AND g.status IN (1, 2)))
+     ORDER BY t.tier_id, t.bucket FOR NO KEY UPDATE OF t;
     FOR v_order IN SELECT * FROM orders o WHERE o.order_id = ANY (v_orders) ORDER BY o.order_id LOOP
         IF is_dead_sale(v_order.order_id, deadline_of_order(v_order.order_id), p_now) THEN
             PERFORM end_sale(v_order, 'EXPIRED', 'EXPIRED', 'time ran out', p_now);
@@ -188,6 +207,7 @@ BEGIN
        AND s.status = 2 AND s.order_id = p_order.order_id;
     PERFORM announce_seats(p_order.event_id, 'seats-held', p_order.order_id, v_seats,
                            deadline_of_order(p_order.order_id), p_now);
+    PERFORM ga_return(holds_of_order(p_order.order_id), p_now);
 END $$;
 
 -- After a charge was declined or is not to be: seats back to the hold while time is left, else the end of the order.

@@ -1,8 +1,12 @@
 -- Hold → order (R7, R10): HELD → PAYMENT_PENDING, seats → PAYING, one bounded extension of the deadline, the total from
 -- the price version that the hold locked. Time is taken after the seat locks.
+-- Places of tiers come as lines (tier, price type, quantity) and become one row each.
+DROP FUNCTION IF EXISTS check_out(
+    text, boolean, uuid, uuid, text, uuid, integer[], integer[], bigint, text, bytea);
 CREATE OR REPLACE FUNCTION check_out(
     p_principal text, p_all boolean, p_hold uuid, p_order uuid, p_number text, p_staff uuid,
-    p_seats integer[], p_price_types integer[], p_shown_total bigint, p_key text, p_digest bytea
+    p_seats integer[], p_price_types integer[], p_shown_total bigint, p_key text, p_digest bytea,
+    p_tiers integer[] DEFAULT '{}', p_tier_types integer[] DEFAULT '{}', p_quantities integer[] DEFAULT '{}'
 ) RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
     v_answer   sale_answer := seen_key(p_principal, 'checkout', p_key, p_digest, p_hold);
@@ -28,6 +32,7 @@ BEGIN
         RETURN v_answer;
     END IF;
     PERFORM lock_seats(v_hold.event_id, v_hold.seats);
+    PERFORM FROM ga_holds g WHERE g.hold_id = p_hold ORDER BY g.tier_id, g.bucket FOR NO KEY UPDATE;
     v_now := booking_now();
     SELECT * INTO v_event FROM events e WHERE e.event_id = v_hold.event_id;
 
@@ -38,6 +43,8 @@ BEGIN
     IF cardinality(p_seats) <> cardinality(p_price_types)
        OR ARRAY(SELECT unnest(p_seats) ORDER BY 1) <> ARRAY(SELECT unnest(v_hold.seats) ORDER BY 1) THEN
         RETURN refused('invalid-request', 'lines', v_hold.seats);
+    ELSIF NOT are_places_of(p_hold, p_tiers, p_quantities) THEN
+        RETURN refused('invalid-request', 'places');
     END IF;
     SELECT sum(p.amount_minor), array_agg(l.seat_no ORDER BY l.seat_no) FILTER (WHERE p.amount_minor IS NULL)
       INTO v_total, v_unpriced
@@ -48,6 +55,10 @@ BEGIN
            AND p.category_no = ps.category_no AND p.price_type_id = l.price_type_id;
     IF v_unpriced IS NOT NULL THEN
         RETURN refused('price-unknown', '', v_unpriced);
+    END IF;
+    v_total := coalesce(v_total, 0) + total_of_places(v_hold, p_tiers, p_tier_types, p_quantities);
+    IF v_total IS NULL THEN
+        RETURN refused('price-unknown', 'places');
     ELSIF v_total <> p_shown_total THEN
         RETURN refused('price-changed', v_total::text);
     END IF;
@@ -70,6 +81,10 @@ BEGIN
       JOIN prices p ON p.event_id = v_hold.event_id AND p.price_version = v_hold.price_version
            AND p.category_no = ps.category_no AND p.price_type_id = l.price_type_id
      ORDER BY l.seat_no;
+    IF v_hold.places > 0 THEN
+        PERFORM insert_order_places(v_hold, p_order, p_tiers, p_tier_types, p_quantities);
+        PERFORM ga_pay(ARRAY[p_hold], v_deadline, v_now);
+    END IF;
     PERFORM spend_key(p_principal, 'checkout', p_key, p_digest, p_hold, p_order, v_now);
     PERFORM announce_seats(v_hold.event_id, 'seats-paying', p_order, v_hold.seats, NULL, v_now);
     RETURN done(p_order);
@@ -89,7 +104,9 @@ BEGIN
         RETURN refused('hold-not-open', 'PENDING');
     ELSIF cardinality(p_hold.seats) <> (
             SELECT count(*) FROM seats s WHERE s.event_id = p_hold.event_id AND s.seat_no = ANY (p_hold.seats)
-               AND s.status = 1 AND s.hold_id = p_hold.hold_id) THEN
+               AND s.status = 1 AND s.hold_id = p_hold.hold_id)
+       OR p_hold.places > 0 AND p_hold.places <> (
+            SELECT coalesce(sum(g.quantity), 0) FROM ga_holds g WHERE g.hold_id = p_hold.hold_id AND g.status = 1) THEN
         RETURN refused('hold-expired');
     ELSIF p_event.status = 'CANCELLED' THEN
         RETURN refused('event-not-on-sale');

@@ -83,6 +83,9 @@ BEGIN
      WHERE l.order_id = p_order.order_id AND s.seat_no IS NULL;
     IF v_lost IS NOT NULL THEN
         RETURN refused('seats-taken', '', v_lost);
+    ELSIF places_held_for(p_order.order_id) <> (
+            SELECT count(*) FROM order_places l WHERE l.order_id = p_order.order_id) THEN
+        RETURN refused('hold-expired');
     END IF;
     RETURN why_not_confirm_after_hold(p_order);
 END $$;
@@ -97,7 +100,8 @@ DECLARE
     v_lines integer;
 BEGIN
     SELECT * INTO v_event FROM events e WHERE e.event_id = p_order.event_id;
-    SELECT count(*) INTO v_lines FROM order_seats l WHERE l.order_id = p_order.order_id;
+    SELECT (SELECT count(*) FROM order_seats l WHERE l.order_id = p_order.order_id)
+           + (SELECT count(*) FROM order_places l WHERE l.order_id = p_order.order_id) INTO v_lines;
     SELECT coalesce(max(a.sold), 0) INTO v_sold FROM account_limits a
      WHERE a.event_id = p_order.event_id AND a.principal = p_order.principal;
     IF v_event.status = 'CANCELLED' THEN
@@ -122,6 +126,7 @@ BEGIN
     END IF;
     UPDATE seats s SET status = 2, order_id = p_order.order_id, version = s.version + 1
      WHERE s.event_id = p_order.event_id AND s.seat_no = ANY (v_seats) AND s.status = 1;
+    PERFORM ga_pay(holds_of_order(p_order.order_id), NULL, p_now);
     IF p_announce THEN
         PERFORM announce_seats(p_order.event_id, 'seats-paying', p_order.order_id, v_seats, NULL, p_now);
     END IF;
