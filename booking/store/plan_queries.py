@@ -10,12 +10,14 @@ from uuid import UUID
 
 from booking import sql
 from booking.domain.model import EventId, Price, PriceCategory, PriceType
+from booking.domain.seating_plan.columns import columns_of_plan, part_starts
 from booking.domain.seating_plan.model import SeatingPlan
 from booking.store.connection import Connection, Record
 from booking.store.database import Database
 
 _SEAT_COLUMNS = (
     "plan_id", "version", "seat_no", "guid", "section", "row_label", "number", "category_no", "flags",
+    "starts_part",
 )  # fmt: skip
 
 
@@ -73,13 +75,14 @@ async def insert_plan(
     await connection.execute(
         sql.query("insert_plan"), plan_id, version, venue_id, plan.name, document, plan.seat_count, digest
     )
+    starts = part_starts(columns_of_plan(plan)).tolist()
     records: list[tuple[object, ...]] = []
     for section_no, row in plan.rows():
         section = plan.sections[section_no].name
         for seat in row.seats:
             records.append(
                 (plan_id, version, len(records), seat.guid, section, row.label, seat.number, seat.category_no,
-                 int(seat.flags))
+                 int(seat.flags), starts[len(records)])
             )  # fmt: skip
     await connection.copy_records_to_table("plan_seats", records=records, columns=_SEAT_COLUMNS)
     await connection.execute("ANALYZE plan_seats")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -54,7 +56,12 @@ def _nearest_distances(places: npt.NDArray[np.float64]) -> npt.NDArray[np.float6
 
 def focal_point(plan: SeatingPlan) -> Point | None:
     """Where people look: the middle of the largest area whose text names a stage or a pitch; None when none does."""
-    named = [area for area in plan.areas if area.text is not None and _names_focus(area.text.text)]
+    return focal_point_of_areas(plan.areas)
+
+
+def focal_point_of_areas(areas: Sequence[Area]) -> Point | None:
+    """As `focal_point`, of the areas of a plan."""
+    named = [area for area in areas if area.text is not None and _names_focus(area.text.text)]
     if not named:
         return None
     return area_middle(max(named, key=lambda area: area.width * area.height))

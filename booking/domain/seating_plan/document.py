@@ -110,7 +110,7 @@ def plan_of_document(data: bytes) -> SeatingPlan:
             Section(section["name"], tuple(own), key)
             for section, own, key in zip(body["sections"], rows, keys, strict=True)
         ),
-        tuple(_area_of(area) for area in body["areas"]),
+        tuple(area_of_body(area) for area in body["areas"]),
     )
 
 
@@ -215,7 +215,8 @@ def _offset(value: float, origin: float) -> float:
     return round(value - origin, 6)
 
 
-def _area_of(body: _Document) -> Area:
+def area_of_body(body: _Document) -> Area:
+    """A shape as a document has it."""
     text = None
     if body.get("text"):
         text = AreaText(
