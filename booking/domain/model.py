@@ -38,6 +38,14 @@ class EventStatus(StrEnum):
     CANCELLED = "CANCELLED"
 
 
+class OrphanRule(StrEnum):
+    """Whether a hold may leave a single free seat behind."""
+
+    STRICT = "strict"
+    LENIENT = "lenient"
+    OFF = "off"
+
+
 class Advice(StrEnum):
     """What a till tells its terminal once the result is reported."""
 
@@ -109,12 +117,42 @@ class EventDetail(EventSummary):
     price_types: tuple[PriceType, ...]
     prices: tuple[Price, ...]
     server_time: datetime
+    orphan_rule: OrphanRule = OrphanRule.OFF
+    settings_version: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class EventList:
     events: tuple[EventSummary, ...]
     server_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class BestAvailable:
+    """Wish for `count` seats beside each other, `accessible` of them accessible; no categories or sections: any."""
+
+    count: int
+    categories: tuple[int, ...] = ()
+    sections: tuple[int, ...] = ()
+    accessible: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TierQuantity:
+    """Places wanted of a general-admission tier."""
+
+    tier_id: int
+    quantity: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPlaces:
+    """Places of a general-admission tier that a hold has."""
+
+    tier_id: int
+    name: str
+    category_no: int
+    quantity: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +168,7 @@ class Hold:
     order_id: OrderId | None
     created_at: datetime
     server_time: datetime
+    places: tuple[HeldPlaces, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

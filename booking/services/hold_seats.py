@@ -3,62 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from typing import TypedDict, Unpack
 from uuid import UUID
 
-from uuid_utils.compat import uuid7
-
 from booking.domain.caller import Caller
-from booking.domain.errors import EventNotFoundError, FieldFault, HoldNotFoundError, InvalidRequestError
-from booking.domain.model import MAX_SEAT_NO, MAX_SEATS_PER_HOLD, EventId, Hold, HoldId, OrderId, SeatRef
+from booking.domain.errors import EventNotFoundError, HoldNotFoundError
+from booking.domain.model import BestAvailable, Hold, TierQuantity
 from booking.domain.replay import Outcome
-from booking.domain.states import HoldStatus
+from booking.services.hold_answers import hold_of, outcome_of
+from booking.services.hold_request import HoldWish, ask_of, check_wish
 from booking.services.read_events import MAX_EVENT_ID
-from booking.services.refusals import key_use, raise_refusal, refusal
+from booking.services.refusals import key_use, raise_refusal
 from booking.sql import query
 from booking.store import sale_calls
 from booking.store.connection import Record
 from booking.store.database import Database
-from booking.store.hold_lane import HoldAsk, HoldRow
+from booking.store.hold_lane import HoldRow
+
+
+class MoreOfHold(TypedDict, total=False):
+    """What a request for a hold may say beside its seats.
+
+    `access_code` raises the account's limit (B17); `house_hold_id` lets a till take seats that the house keeps back.
+    """
+
+    best_available: BestAvailable | None
+    tiers: Sequence[TierQuantity]
+    access_code: str
+    house_hold_id: UUID | None
 
 
 async def hold_seats(
-    db: Database, caller: Caller, event_id: int, seats: Sequence[int], *, key: str, digest: bytes
+    db: Database,
+    caller: Caller,
+    event_id: int,
+    seats: Sequence[int],
+    *,
+    key: str,
+    digest: bytes,
+    **more: Unpack[MoreOfHold],
 ) -> Outcome[Hold]:
-    """Hold 1–6 seats, all or nothing, for the event's time to live.
+    """Hold 1–6 places, all or nothing, for the event's time to live: seats, the best available ones, places of tiers.
 
     The same key and digest give the same hold again, unextended, also after it expired.
 
     Raises:
-        InvalidRequestError: not 1–6 distinct seat numbers, or an unusable key.
-        SeatsTakenError: with every seat that was lost.
-        SeatUnknownError, EventNotFoundError, EventNotOnSaleError, KeyReusedError: as they say.
-        OpenHoldExistsError, AccountLimitError: the caller's limits (R8).
+        InvalidRequestError: members that make no sense (named), or an unusable key.
+        SeatsTakenError: with every seat that was lost, and the nearest block like it.
+        SeatUnknownError, TierUnknownError, EventNotFoundError, EventNotOnSaleError, KeyReusedError: as they say.
+        SeatOrphanedError, NoBlockLeftError, TierSoldOutError, TierInHoldsError: as they say.
+        OpenHoldExistsError, AccountLimitError, AccessCodeRefusedError: the caller's limits (R8).
+        HouseHoldNotFoundError: the house keeps none of these seats back under that id.
         BusyError, AuthorityAwayError: send the same key again later.
     """
-    _check_seats(seats)
+    wish = HoldWish(seats, **more)
+    check_wish(caller, wish)
     use = key_use(key, digest)
     if not 0 <= event_id <= MAX_EVENT_ID:
         raise EventNotFoundError("There is no such event.")
-    ask = HoldAsk(
-        event_id=event_id,
-        principal=caller.principal,
-        channel=caller.channel,
-        key=use.key,
-        digest=use.digest,
-        hold_id=uuid7(),
-        device_id=caller.device_id,
-        staff_id=caller.staff_id,
-        seats=tuple(sorted(seats)),
-    )
-    verdict = await db.decide_hold(ask)
-    labels: tuple[SeatRef, ...] = ()
-    numbers = verdict.hold.seats if verdict.hold is not None else verdict.lost
-    if verdict.plan_id is not None and verdict.plan_version is not None:
-        labels = await db.seat_labels.refs(verdict.plan_id, verdict.plan_version, numbers)
-    if verdict.hold is None:
-        raise refusal(verdict.code, labels)
-    return Outcome(_hold_of(verdict.hold, labels, verdict.server_time), verdict.replayed)
+    ask = ask_of(caller, event_id, wish, use)
+    if wish.best_available is not None:
+        from booking.services.best_available import hold_best
+
+        return await hold_best(db, ask, wish.best_available)
+    if wish.tiers:
+        from booking.services.hold_places import hold_mixed, hold_places
+
+        return await (hold_mixed if wish.seats else hold_places)(db, ask, wish.tiers)
+    return await outcome_of(db, await db.decide_hold(ask))
 
 
 async def read_hold(db: Database, caller: Caller, hold_id: UUID) -> Hold:
@@ -101,35 +113,8 @@ async def _read(db: Database, row: Record) -> Hold:
         order_id=row["order_id"],
         created_at=row["created_at"],
     )
-    return _hold_of(hold, labels, row["server_time"])
+    if not row["places"]:
+        return hold_of(hold, labels, row["server_time"])
+    from booking.services.hold_places import places_of_hold
 
-
-def _hold_of(row: HoldRow, labels: tuple[SeatRef, ...], server_time: datetime) -> Hold:
-    status = HoldStatus(row.status)
-    if status is HoldStatus.HELD and server_time >= row.expires_at:
-        status = HoldStatus.EXPIRED
-    return Hold(
-        hold_id=HoldId(row.hold_id),
-        event_id=EventId(row.event_id),
-        status=status,
-        seats=labels,
-        expires_at=row.expires_at,
-        grace_used=row.grace_used,
-        order_id=None if row.order_id is None else OrderId(row.order_id),
-        created_at=row.created_at,
-        server_time=server_time,
-    )
-
-
-def _check_seats(seats: Sequence[int]) -> None:
-    """Whole numbers only: a bool, a float or a text that looks like one is refused (B18)."""
-    faults: list[FieldFault] = []
-    if not 1 <= len(seats) <= MAX_SEATS_PER_HOLD:
-        faults.append(FieldFault("/seats", f"1 to {MAX_SEATS_PER_HOLD} seats"))
-    for index, seat in enumerate(seats[: MAX_SEATS_PER_HOLD + 1]):
-        if type(seat) is not int or not 0 <= seat <= MAX_SEAT_NO:
-            faults.append(FieldFault(f"/seats/{index}", f"a whole number from 0 to {MAX_SEAT_NO}"))
-    if not faults and len(set(seats)) != len(seats):
-        faults.append(FieldFault("/seats", "each seat once"))
-    if faults:
-        raise InvalidRequestError("These are not seats that can be held together.", fields=tuple(faults))
+    return hold_of(hold, labels, row["server_time"], await places_of_hold(db, row["hold_id"]))

@@ -44,7 +44,6 @@ _WORDS: Mapping[str, str] = {
     "ticket-not-found": "The order has no such ticket.",
     "print-job-not-found": "There is no such print job.",
     "print-job-conflict": "The print job has ended in another state.",
-    "house-hold-not-found": "There is no such house hold.",
     "settings-changed": "The event was changed meanwhile. Read it again and decide anew.",
     "event-state-conflict": "The event is not in a state for this.",
     "plan-conflict": "The new plan does not go with what is taken.",

@@ -13,6 +13,7 @@ from booking.domain.model import (
     EventId,
     EventStatus,
     EventSummary,
+    OrphanRule,
     Price,
     PriceCategory,
     PriceType,
@@ -44,6 +45,8 @@ async def read_event(db: Database, event_id: int) -> EventDetail | None:
         price_types=msgspec.json.decode(row["price_types"], type=tuple[PriceType, ...]),
         prices=msgspec.json.decode(row["prices"], type=tuple[Price, ...]),
         server_time=row["server_time"],
+        orphan_rule=OrphanRule(row["orphan_rule"]),
+        settings_version=row["settings_version"],
     )
 
 

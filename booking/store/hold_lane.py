@@ -32,6 +32,8 @@ class HoldAsk:
     device_id: UUID | None
     staff_id: UUID | None
     seats: tuple[int, ...]
+    access_code: str = ""
+    house_hold_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class HoldWork:
         return frozenset([(request.event_id, request.principal), *((request.event_id, seat) for seat in request.seats)])
 
     async def run(self, requests: Sequence[HoldAsk]) -> list[HoldVerdict | None]:
-        rows = await self._on_lane(query("hold_seats_batch"), *columns(requests), False, False)
+        rows = await self._on_lane(*call_of(requests))
         return [verdict_of(row, ask) for row, ask in zip(rows, requests, strict=True)]
 
     async def run_alone(self, request: HoldAsk) -> HoldVerdict:
@@ -83,7 +85,7 @@ class HoldWork:
             BusyError: they were not given in time; nothing was done.
         """
         for _ in range(LONE_ATTEMPTS):
-            rows = await self._alone(query("hold_seats_batch"), *columns([request]), True, False)
+            rows = await self._alone(*call_of([request], wait=True))
             verdict = verdict_of(rows[0], request)
             if verdict is not None:
                 return verdict
@@ -91,7 +93,7 @@ class HoldWork:
         raise BusyError("The seats change hands too quickly.")
 
     async def look(self, requests: Sequence[HoldAsk]) -> list[HoldVerdict | None]:
-        rows = await self._on_lane(query("hold_seats_batch"), *columns(requests), False, True)
+        rows = await self._on_lane(*call_of(requests, look=True))
         return [verdict_of(row, ask) for row, ask in zip(rows, requests, strict=True)]
 
     def lost_to_others(self, request: HoldAsk, result: HoldVerdict) -> frozenset[Hashable]:
@@ -115,6 +117,16 @@ def columns(requests: Sequence[HoldAsk]) -> tuple[list[object], ...]:
         [len(ask.seats) for ask in requests],
         [seat for ask in requests for seat in ask.seats],
     )
+
+
+def call_of(requests: Sequence[HoldAsk], *, wait: bool = False, look: bool = False) -> tuple[object, ...]:
+    """The query and its arguments. Access codes and house holds are rare: without any the call is the shorter one."""
+    arguments = (*columns(requests), wait, look)
+    if not any(ask.access_code or ask.house_hold_id for ask in requests):
+        return (query("hold_seats_batch"), *arguments)
+    codes = [ask.access_code for ask in requests]
+    houses = [ask.house_hold_id for ask in requests]
+    return (query("hold_seats_by_leave"), *arguments, codes, houses)
 
 
 def verdict_of(row: Record, ask: HoldAsk) -> HoldVerdict | None:

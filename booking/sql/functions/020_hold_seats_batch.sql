@@ -9,16 +9,24 @@
 -- With p_look nothing is locked or written: keys and seats are looked up, what is not decided by that is 'slow'; requests
 -- may then share seats and accounts. So a crowd that lost one seat is answered in one round trip.
 --
+-- p_places: general-admission places that the caller's own transaction takes for the same hold; limits count them.
+-- p_codes: access codes that raise limits (B17). p_houses: house holds whose seats a till may take. NULL where no request
+-- has any; a code that its account has not used yet, a house hold and an event with an orphan rule are decided alone,
+-- with p_wait: then there is one request, and these rules cost the others nothing.
+--
 -- Order: replay, event and a look at the seats (no lock: losers stay cheap and write nothing) → account rows → replay and
 -- limits again under them → seats in order, predicate repeated → holds, seats, outbox.
 -- A dead sale (PAYING past its deadline, every charge negative) is in nobody's way: it makes a request 'slow', and here,
 -- alone, it is ended first, under the account's lock and before limits and seats are looked at (R5).
 -- Time is taken before the seat locks: a hold that runs out while we wait is not taken over.
 -- A seat that the house keeps back is free from its release time on, tidied or not (seat_is_free).
+DROP FUNCTION IF EXISTS hold_seats_batch(
+    integer[], text[], text[], text[], bytea[], uuid[], uuid[], uuid[], integer[], integer[], integer[], boolean, boolean);
 CREATE OR REPLACE FUNCTION hold_seats_batch(
     p_events integer[], p_principals text[], p_channels text[], p_keys text[], p_digests bytea[],
     p_holds uuid[], p_devices uuid[], p_staff uuid[],
-    p_firsts integer[], p_counts integer[], p_seats integer[], p_wait boolean, p_look boolean
+    p_firsts integer[], p_counts integer[], p_seats integer[], p_wait boolean, p_look boolean,
+    p_places integer[] DEFAULT NULL, p_codes text[] DEFAULT NULL, p_houses uuid[] DEFAULT NULL
 ) RETURNS TABLE (
     request integer, code text, replayed boolean, lost integer[], server_time timestamptz,
     plan_id uuid, plan_version integer,
@@ -36,7 +44,14 @@ DECLARE
     v_lost   jsonb := '{}';
     v_locked integer[];
     v_won    integer[];
+    v_house  integer[] := '{}';
+    v_orphans integer[];
+    v_limit  integer := 0;
 BEGIN
+    IF p_wait AND p_houses[1] IS NOT NULL THEN
+        v_house := seats_of_house_hold(p_events[1], p_houses[1], p_seats);
+    END IF;
+
     -- OFFSET 0 keeps each look-up a look-up by key, whatever the planner believes of a table that was empty just now.
     SELECT array_agg(verdict.code ORDER BY verdict.r), array_agg(verdict.fresh ORDER BY verdict.r),
            jsonb_object_agg(verdict.r, verdict.lost)
@@ -47,8 +62,10 @@ BEGIN
                     WHEN e.event_id IS NULL THEN 'event-not-found'
                     WHEN e.status <> 'ON_SALE' OR e.sale_opens_at > v_now THEN 'event-not-on-sale'
                     WHEN look.unknown IS NOT NULL THEN 'seat-unknown'
+                    WHEN p_houses[a.r] IS NOT NULL AND NOT p_wait THEN 'slow'
+                    WHEN p_houses[a.r] IS NOT NULL AND v_house = '{}' THEN 'house-hold-not-found'
                     WHEN look.taken IS NOT NULL THEN 'seats-taken'
-                    WHEN look.dead AND NOT p_wait THEN 'slow'
+                    WHEN (look.dead OR e.orphan_rule <> 'off' OR code.is_new) AND NOT p_wait THEN 'slow'
                     ELSE '' END AS code,
                coalesce(look.unknown, look.taken) AS lost
           FROM unnest(p_events, p_principals, p_keys, p_digests) WITH ORDINALITY
@@ -59,10 +76,14 @@ BEGIN
                              OFFSET 0) h ON true
           LEFT JOIN LATERAL (SELECT l.principal FROM account_limits l
                               WHERE l.event_id = a.event_id AND l.principal = a.principal OFFSET 0) l ON true
+          LEFT JOIN LATERAL (SELECT true AS is_new
+                              WHERE p_codes[a.r] <> '' AND NOT has_used_code(a.event_id, a.principal, p_codes[a.r])
+                             OFFSET 0) code ON true
           CROSS JOIN LATERAL (
             SELECT array_agg(w.seat_no ORDER BY w.seat_no) FILTER (WHERE s.seat_no IS NULL) AS unknown,
                    array_agg(w.seat_no ORDER BY w.seat_no) FILTER (WHERE s.seat_no IS NOT NULL AND NOT sale.dead
-                       AND NOT seat_is_free(s.status, s.hold_expires_at, v_now)) AS taken,
+                       AND NOT (seat_is_free(s.status, s.hold_expires_at, v_now)
+                                OR s.status = 4 AND s.seat_no = ANY (v_house))) AS taken,
                    coalesce(bool_or(sale.dead), false) AS dead
               FROM unnest(p_seats[p_firsts[a.r] : p_firsts[a.r] + p_counts[a.r] - 1]) AS w (seat_no)
               LEFT JOIN seats s ON s.event_id = a.event_id AND s.seat_no = w.seat_no
@@ -105,6 +126,7 @@ BEGIN
         END IF;
 
         IF p_wait AND v_locked IS NOT NULL THEN
+            v_limit := limit_by_code(p_events[1], p_principals[1], p_codes[1], v_now);
             PERFORM end_dead_sales(p_events[1], p_principals[1], p_seats, v_now);
         END IF;
 
@@ -116,22 +138,23 @@ BEGIN
                         WHEN NOT a.r = ANY (coalesce(v_locked, '{}')) THEN 'slow'
                         WHEN h.hold_id IS NOT NULL
                             THEN CASE WHEN h.digest = a.digest THEN 'replay' ELSE 'key-reused' END
+                        WHEN v_limit IS NULL THEN 'access-code-refused'
                         WHEN open.dead AND NOT p_wait THEN 'slow'
                         WHEN a.channel = 'till' AND open.holds >= e.max_open_holds_till THEN 'open-hold-exists'
                         WHEN a.channel = 'online' AND open.holds > 0 THEN 'open-hold-exists'
-                        WHEN a.channel = 'online' AND l.sold + open.seats + p_counts[a.r] > e.max_per_account
-                            THEN 'account-limit'
+                        WHEN a.channel = 'online' AND l.sold + open.seats + p_counts[a.r] + coalesce(p_places[a.r], 0)
+                             > greatest(e.max_per_account, l.raised_to, v_limit) THEN 'account-limit'
                         ELSE '' END AS code
               FROM unnest(p_events, p_principals, p_channels, p_keys, p_digests) WITH ORDINALITY
                    AS a (event_id, principal, channel, key, digest, r)
               LEFT JOIN LATERAL (SELECT * FROM events e WHERE e.event_id = a.event_id OFFSET 0) e ON true
-              LEFT JOIN LATERAL (SELECT l.sold FROM account_limits l
+              LEFT JOIN LATERAL (SELECT l.sold, l.raised_to FROM account_limits l
                                   WHERE l.event_id = a.event_id AND l.principal = a.principal OFFSET 0) l ON true
               LEFT JOIN LATERAL (SELECT h.hold_id, h.digest FROM holds h
                                   WHERE h.event_id = a.event_id AND h.principal = a.principal AND h.idem_key = a.key
                                  OFFSET 0) h ON true
               CROSS JOIN LATERAL (
-                SELECT count(*) AS holds, coalesce(sum(cardinality(o.seats)), 0) AS seats,
+                SELECT count(*) AS holds, coalesce(sum(cardinality(o.seats) + o.places), 0) AS seats,
                        coalesce(bool_or(CASE WHEN o.expires_at <= v_now THEN is_dead_hold(o, v_now) ELSE false END),
                                 false) AS dead
                   FROM holds o
@@ -143,12 +166,14 @@ BEGIN
 
     IF '' = ANY (v_codes) THEN
         IF p_wait THEN
+            PERFORM lock_row_beside(p_events[1], p_seats);
             WITH mine AS MATERIALIZED (
                 SELECT a.r
                   FROM unnest(p_events, p_firsts, p_counts) WITH ORDINALITY AS a (event_id, first, n, r)
                   CROSS JOIN LATERAL unnest(p_seats[a.first : a.first + a.n - 1]) AS w (seat_no)
                   JOIN seats s ON s.event_id = a.event_id AND s.seat_no = w.seat_no
-                 WHERE v_codes[a.r] = '' AND seat_is_free(s.status, s.hold_expires_at, v_now)
+                 WHERE v_codes[a.r] = '' AND (seat_is_free(s.status, s.hold_expires_at, v_now)
+                                              OR s.status = 4 AND s.seat_no = ANY (v_house))
                  ORDER BY s.event_id, s.seat_no FOR NO KEY UPDATE OF s)
             SELECT array_agg(k.r) INTO v_won
               FROM (SELECT m.r FROM mine m GROUP BY m.r HAVING count(*) = p_counts[m.r]) k;
@@ -177,16 +202,31 @@ BEGIN
                   FROM unnest(p_seats[p_firsts[c.r] : p_firsts[c.r] + p_counts[c.r] - 1]) AS w (seat_no)
                   JOIN seats s ON s.event_id = p_events[c.r] AND s.seat_no = w.seat_no
                  WHERE c.code = '' AND NOT c.r = ANY (coalesce(v_won, '{}'))
-                   AND NOT seat_is_free(s.status, s.hold_expires_at, v_now)
+                   AND NOT (seat_is_free(s.status, s.hold_expires_at, v_now)
+                            OR s.status = 4 AND s.seat_no = ANY (v_house))
               ) look;
         END IF;
     END IF;
 
+    IF p_wait AND v_won IS NOT NULL THEN
+        v_orphans := orphans_left(p_events[1], p_seats);
+        IF NOT is_kept_by(p_events[1], p_houses[1], v_house) THEN
+            v_codes := ARRAY['slow'];  -- the house gave a seat to another claim while we waited for it
+            v_won := NULL;
+        ELSIF v_orphans <> '{}' THEN
+            v_codes := ARRAY['seat-orphaned'];
+            v_lost := jsonb_build_object('1', v_orphans);
+            v_won := NULL;
+        ELSE
+            PERFORM note_code_use(p_events[1], p_principals[1], p_codes[1], v_now);
+        END IF;
+    END IF;
+
     IF v_won IS NOT NULL THEN
-        INSERT INTO holds (hold_id, event_id, principal, channel, seats, price_version, expires_at, idem_key, digest,
-                           device_id, staff_id, created_at)
+        INSERT INTO holds (hold_id, event_id, principal, channel, seats, places, price_version, expires_at, idem_key,
+                           digest, device_id, staff_id, created_at)
         SELECT p_holds[r], e.event_id, p_principals[r], p_channels[r],
-               p_seats[p_firsts[r] : p_firsts[r] + p_counts[r] - 1], e.price_version,
+               p_seats[p_firsts[r] : p_firsts[r] + p_counts[r] - 1], coalesce(p_places[r], 0), e.price_version,
                v_now + make_interval(secs => e.hold_ttl_s), p_keys[r], p_digests[r], p_devices[r], p_staff[r], v_now
           FROM unnest(v_won) AS won (r)
           CROSS JOIN LATERAL (SELECT * FROM events e WHERE e.event_id = p_events[won.r] OFFSET 0) e

@@ -1,5 +1,6 @@
 SELECT e.event_id, e.name, v.name AS venue_name, e.starts_at, e.zone, e.currency, e.status, e.sale_opens_at,
        e.plan_id, e.plan_version, p.seat_count, e.hold_ttl_s, e.grace_s, e.max_per_account, e.price_version,
+       e.orphan_rule, e.settings_version,
        booking_now() AS server_time,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('category_no', c.category_no, 'name', c.name, 'color', c.color)
                                   ORDER BY c.category_no), '[]')

@@ -8,7 +8,16 @@ import logging
 from starlette.responses import Response
 
 from backend_client import wire
-from booking.domain.model import CheckoutLine, Evidence, OperationResult, PaymentIntent, PaymentStep, ResultOutcome
+from booking.domain.model import (
+    BestAvailable,
+    CheckoutLine,
+    Evidence,
+    OperationResult,
+    PaymentIntent,
+    PaymentStep,
+    ResultOutcome,
+    TierQuantity,
+)
 from booking.domain.replay import Outcome
 from booking.domain.states import OperationKind, OperationStatus
 from booking.services import check_out as checking_out
@@ -28,9 +37,22 @@ _cancel = TypedBody(wire.CancelRequest)
 
 
 async def hold_seats(call: Call) -> Response:
-    """Hold seats, all or nothing (R3)."""
+    """Hold seats and places, all or nothing (R3)."""
+    body = _hold(call)
+    best = body.best_available
     outcome = await holding.hold_seats(
-        call.db, call.signed_in, call.event_id, _hold(call).seats, key=call.key, digest=call.digest
+        call.db,
+        call.signed_in,
+        call.event_id,
+        body.seats,
+        key=call.key,
+        digest=call.digest,
+        best_available=None
+        if best is None
+        else BestAvailable(best.count, best.categories, best.sections, best.accessible),
+        tiers=tuple(TierQuantity(tier.tier_id, tier.quantity) for tier in body.tiers),
+        access_code=body.access_code,
+        house_hold_id=body.house_hold_id,
     )
     return answer_outcome(outcome, wire.Hold)
 
