@@ -9,7 +9,8 @@ from booking.domain.errors import ERROR_OF_CODE, BookingError, FieldFault, Inval
 from booking.domain.model import SeatRef
 from booking.domain.text import is_storable
 from booking.store.database import Database
-from booking.store.sale_calls import KeyUse, SaleAnswer
+from booking.store.sale_calls import KeyUse
+from booking.store.sale_lanes import SaleAnswer
 
 MAX_KEY_LENGTH = 200
 
@@ -25,6 +26,9 @@ _WORDS: Mapping[str, str] = {
     "card-limit": "This card has reached its ticket limit for the event.",
     "seat-orphaned": "This choice would leave single seats behind.",
     "house-hold-not-found": "The house keeps none of these seats back under this id.",
+    "tier-unknown": "The event has no such tier.",
+    "tier-sold-out": "Too few places are left.",
+    "tier-in-holds": "The last places are being bought right now. They may come back.",
     "hold-not-found": "There is no such hold.",
     "hold-expired": "The time for these seats is over.",
     "hold-not-open": "The hold is being paid or has ended.",
@@ -58,7 +62,11 @@ def refusal(code: str, seats: tuple[SeatRef, ...] = (), detail: str = "") -> Boo
         return InvalidRequestError(
             "The lines are not those of the hold.",
             seats=seats,
-            fields=(FieldFault("/lines", "one line for each seat of the hold"),),
+            fields=(
+                FieldFault("/places", "every place of the hold, tier by tier")
+                if detail == "places"
+                else FieldFault("/lines", "one line for each seat of the hold"),
+            ),
         )
     if detail and code in ("price-changed", "amount-mismatch"):
         words = f"{words} It is {detail} in minor units."

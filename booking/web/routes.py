@@ -1,7 +1,8 @@
 """The table of routes: address, who may call it, what it takes, what it answers. There is no route outside it.
 
 Roles are enforced here and only here, before the handler (R35); what a caller may see of a hold or an order is the
-service's decision. "ops" may read everything that staff may read and changes nothing in the sale.
+service's decision. "ops" may read everything that staff may read, pauses and resumes events and sets their limits, and
+changes nothing in a sale.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from backend_client import wire
 from booking.domain.caller import Role
 from booking.web import describe, feed_socket
 from booking.web.calls import Answer, KeyRule, QueryParameter, Route, Who
-from booking.web.handlers import access, after_sale, read, sale
+from booking.web.handlers import access, after_sale, control, read, sale
 
 ANYONE: Final[Who] = frozenset({None, *Role})
 SIGNED_IN: Final[Who] = frozenset(Role)
 STAFF: Final[Who] = SIGNED_IN - {Role.FAN}
 SELLERS: Final[Who] = STAFF - {Role.OPS}
 BUYERS: Final[Who] = SELLERS | {Role.FAN}
+LEADERS: Final[Who] = frozenset({Role.SUPERVISOR, Role.ADMIN})
+OPERATORS: Final[Who] = LEADERS | {Role.OPS}
 
 EVENT: Final = "/v1/events/{event_id}"
 HOLD: Final = "/v1/holds/{hold_id}"
@@ -120,5 +123,38 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         "PUT", "/v1/print-jobs/{print_job_id}", after_sale.report_print_job, SELLERS, "Report how a print went",
         _KEYED, _one(wire.PrintJob), wire.PrintJobReport,
+    ),
+    # ------------------------------------------------------------ operators
+    Route(
+        "GET", f"{EVENT}/house-holds", control.list_house_holds, STAFF, "Seats that the house keeps back", _READS,
+        _one(wire.HouseHoldList),
+    ),
+    Route(
+        "POST", f"{EVENT}/house-holds", control.keep_seats_back, LEADERS, "Keep free seats back, all or nothing",
+        _KEYED, _one(wire.HouseHold, 201), wire.HouseHoldRequest,
+    ),
+    Route(
+        "POST", "/v1/house-holds/{house_hold_id}/release", control.release_house_hold, LEADERS,
+        "Give seats of a house hold back to sale", _KEYED, _one(wire.HouseHold), wire.HouseHoldRelease,
+    ),
+    Route(
+        "GET", f"{EVENT}/settings", control.read_settings, STAFF, "Settings of an event, with their version", _READS,
+        _one(wire.EventSettings),
+    ),
+    Route(
+        "PUT", f"{EVENT}/settings", control.change_settings, OPERATORS, "Change settings from the version named",
+        _KEYED, _one(wire.EventSettings), wire.EventSettingsChange,
+    ),
+    Route(
+        "POST", f"{EVENT}/pause", control.pause, OPERATORS, "No new holds; sales under way may finish", _KEYED,
+        _one(wire.EventDetail), wire.EventStatusChange,
+    ),
+    Route(
+        "POST", f"{EVENT}/resume", control.resume, OPERATORS, "On sale again", _KEYED,
+        _one(wire.EventDetail), wire.EventStatusChange,
+    ),
+    Route(
+        "POST", f"{EVENT}/cancel", control.cancel, LEADERS, "End of the event's sale; unpaid sales end", _KEYED,
+        _one(wire.EventDetail), wire.EventStatusChange,
     ),
 )  # fmt: skip

@@ -20,6 +20,8 @@ SIGNED_IN: set[Role | None] = ANYONE - {None}
 STAFF: set[Role | None] = SIGNED_IN - {Role.FAN}
 SELLERS: set[Role | None] = {Role.CLERK, Role.SUPERVISOR, Role.ADMIN}
 BUYERS: set[Role | None] = SELLERS | {Role.FAN}
+LEADERS: set[Role | None] = {Role.SUPERVISOR, Role.ADMIN}
+OPERATORS: set[Role | None] = LEADERS | {Role.OPS}
 
 # Written out by hand, so that a change of the table is a change here too.
 EXPECTED: dict[str, set[Role | None]] = {
@@ -47,6 +49,14 @@ EXPECTED: dict[str, set[Role | None]] = {
     "PUT /v1/payments/{operation_id}/result": SELLERS,
     "POST /v1/orders/{order_id}/print-jobs": SELLERS,
     "PUT /v1/print-jobs/{print_job_id}": SELLERS,
+    "GET /v1/events/{event_id}/house-holds": STAFF,
+    "POST /v1/events/{event_id}/house-holds": LEADERS,
+    "POST /v1/house-holds/{house_hold_id}/release": LEADERS,
+    "GET /v1/events/{event_id}/settings": STAFF,
+    "PUT /v1/events/{event_id}/settings": OPERATORS,
+    "POST /v1/events/{event_id}/pause": OPERATORS,
+    "POST /v1/events/{event_id}/resume": OPERATORS,
+    "POST /v1/events/{event_id}/cancel": LEADERS,
 }
 
 # A good body for each route, about things that do not exist: the answer is then 404 or 2xx, never 401 or 403.
@@ -60,6 +70,10 @@ BODIES: dict[type[wire.RequestMessage], wire.RequestMessage] = {
     wire.ResultReport: wire.ResultReport(outcome=wire.ResultOutcome.DECLINED, amount_minor=1),
     wire.PrintJobRequest: wire.PrintJobRequest(ticket_ids=(wire.TicketId(uuid4()),), printer="Counter 1"),
     wire.PrintJobReport: wire.PrintJobReport(status=wire.PrintJobStatus.CONFIRMED),
+    wire.HouseHoldRequest: wire.HouseHoldRequest(kind=wire.HouseHoldKind.PRESS, reason="critics", seats=(1,)),
+    wire.HouseHoldRelease: wire.HouseHoldRelease(reason="not wanted"),
+    wire.EventSettingsChange: wire.EventSettingsChange(expected_version=1, reason="a long queue", hold_ttl_s=240),
+    wire.EventStatusChange: wire.EventStatusChange(expected_version=99, reason="the stage is wet"),
 }
 SIGN_IN_ROUTES = {"POST /v1/staff/login", "POST /v1/staff/refresh"}
 
@@ -93,7 +107,7 @@ def test_nothing_is_served_that_is_not_in_the_table() -> None:
 
 async def status_of(api: Api, route: Route, token: str | None, event_id: int) -> int:
     path = route.path.replace("{event_id}", str(event_id))
-    for name in ("hold_id", "order_id", "operation_id", "print_job_id"):
+    for name in ("hold_id", "order_id", "operation_id", "print_job_id", "house_hold_id"):
         path = path.replace(f"{{{name}}}", str(uuid4()))
     body = None if route.body is None else BODIES[route.body]
     return (await api.call(route.method, path, body, token=token)).status_code

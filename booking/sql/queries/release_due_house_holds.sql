@@ -1,0 +1,1 @@
+SELECT release_due_house_holds($1) AS ended

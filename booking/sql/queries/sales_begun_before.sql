@@ -1,0 +1,1 @@
+SELECT sales_begun_before($1, $2) AS running
