@@ -108,6 +108,27 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
+class Tier:
+    """A general-admission tier (R11). `in_holds` may come back; nothing is ever below zero."""
+
+    tier_id: int
+    name: str
+    category_no: int
+    capacity: int
+    available: int
+    in_holds: int
+    sold: int
+    overbooked: int
+
+
+@dataclass(frozen=True, slots=True)
+class TierList:
+    event_id: EventId
+    tiers: tuple[Tier, ...]
+    server_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class EventDetail(EventSummary):
     hold_ttl_s: int
     grace_s: int
@@ -119,6 +140,7 @@ class EventDetail(EventSummary):
     server_time: datetime
     orphan_rule: OrphanRule = OrphanRule.OFF
     settings_version: int = 1
+    tiers: tuple[Tier, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +200,27 @@ class CheckoutLine:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckoutPlaces:
+    """Places of a tier at one price type."""
+
+    tier_id: int
+    price_type_id: int
+    quantity: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrderPlaces:
+    """Places of an order of one tier at one price type; `amount_minor` is that of all of them together."""
+
+    tier_id: int
+    tier_name: str
+    price_type_id: int
+    price_type_name: str
+    quantity: int
+    amount_minor: int
+
+
+@dataclass(frozen=True, slots=True)
 class OrderLine:
     seat: SeatRef
     price_type_id: int
@@ -228,6 +271,7 @@ class Order:
     pay_until: datetime | None
     created_at: datetime
     server_time: datetime
+    places: tuple[OrderPlaces, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +332,7 @@ class Ticket:
     currency: str
     code: str
     status: TicketStatus
+    tier_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,3 +65,12 @@ ALTER TABLE tickets ADD COLUMN place_no integer;
 ALTER TABLE tickets ADD CONSTRAINT ticket_of_place FOREIGN KEY (order_id, place_no) REFERENCES order_places;
 ALTER TABLE tickets ADD CONSTRAINT ticket_for_one_thing CHECK ((seat_no IS NULL) <> (place_no IS NULL));
 CREATE UNIQUE INDEX place_ticket_issued_once ON tickets (order_id, place_no) WHERE status <> 'VOID';
+
+-- What a batch of requests got: a code for each request, and, row by row, how many places of which bucket for which one.
+CREATE TYPE claimed_places AS (
+    codes      text[],
+    requests   integer[],
+    tiers      integer[],
+    buckets    integer[],
+    quantities integer[]
+);
