@@ -102,3 +102,83 @@ BEGIN
     END IF;
     RETURN '{}';
 END $$;
+
+-- ------------------------------------------------------------------ the cap of seats being paid (R7)
+--
+-- A cap of 750 or more is dealt out to 15 parts, a smaller one is one part. A checkout claims its places in one part under
+-- that part's lock and counts only there; the quotas sum to the cap, so the cap holds whoever meets whom. There are no
+-- counters to keep: a hold that leaves PAYMENT_PENDING is out of its part, and nobody locks anything for that. A part is
+-- full when a hold does not fit: at most five places of each part stay unused.
+-- Slot 0 belongs to the one part of a small cap, which counts all slots; slots 1–15 are the parts of a large one, which
+-- deal out what slot 0 still has no part in. So no change of the setting lets more in than the cap says.
+
+-- Seats and places being paid in some slots. Dead sales do not count: nobody can pay them any more.
+CREATE OR REPLACE FUNCTION paying_in_slots(p_event integer, p_first integer, p_last integer, p_now timestamptz)
+RETURNS integer LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+BEGIN
+    RETURN (SELECT coalesce(sum(cardinality(h.seats) + h.places), 0) FROM holds h
+             WHERE h.event_id = p_event AND h.status = 'PAYMENT_PENDING' AND h.paying_slot BETWEEN p_first AND p_last
+               AND NOT CASE WHEN h.expires_at <= p_now THEN is_dead_hold(h, p_now) ELSE false END);
+END $$;
+
+-- A slot in which so many places may be paid now, its lock ours until the end of the transaction. -1: the cap is reached.
+-- NULL: what has room is locked by others; with p_wait we wait for the first of them instead, and hold none meanwhile.
+-- Each session begins at a part of its own, so that sessions meet late. Caller: all row locks of the sale.
+CREATE OR REPLACE FUNCTION claim_paying_slot(p_event events, p_places integer, p_now timestamptz, p_wait boolean)
+RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+    v_parts CONSTANT integer := CASE WHEN p_event.paying_cap < 750 THEN 1 ELSE 15 END;
+    v_quota integer := p_event.paying_cap;
+    v_busy  integer;
+    v_slot  integer;
+BEGIN
+    IF v_parts = 15 THEN
+        v_quota := (v_quota - paying_in_slots(p_event.event_id, 0, 0, p_now)) / 15;
+    END IF;
+    FOR n IN 0 .. v_parts - 1 LOOP
+        v_slot := CASE v_parts WHEN 1 THEN 0 ELSE 1 + (pg_backend_pid() + n) % 15 END;
+        CONTINUE WHEN p_places + paying_in_slots(p_event.event_id, v_slot, CASE v_parts WHEN 1 THEN 15 ELSE v_slot END,
+                                                 p_now) > v_quota;
+        IF NOT pg_try_advisory_xact_lock(p_event.event_id, v_slot) THEN
+            v_busy := coalesce(v_busy, v_slot);
+        ELSIF p_places + paying_in_slots(p_event.event_id, v_slot, CASE v_parts WHEN 1 THEN 15 ELSE v_slot END,
+                                         p_now) <= v_quota THEN
+            RETURN v_slot;
+        END IF;
+    END LOOP;
+    IF v_busy IS NULL THEN
+        RETURN -1;
+    ELSIF NOT p_wait THEN
+        RETURN NULL;
+    END IF;
+    PERFORM pg_advisory_xact_lock(p_event.event_id, v_busy);
+    IF p_places + paying_in_slots(p_event.event_id, v_busy, CASE v_parts WHEN 1 THEN 15 ELSE v_busy END, p_now)
+       <= v_quota THEN
+        RETURN v_busy;
+    END IF;
+    RETURN -1;
+END $$;
+
+-- ------------------------------------------------------------------ cards (R8)
+
+-- Whether a card may have so many tickets more in the event; its row is locked until the end of the transaction. Caller:
+-- lock_sale. Nothing is known of a charge without a fingerprint, and nothing limited.
+CREATE OR REPLACE FUNCTION may_card_take(p_event integer, p_fingerprint text, p_tickets integer)
+RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    v_sold integer;
+BEGIN
+    IF p_fingerprint = '' THEN
+        RETURN true;
+    END IF;
+    INSERT INTO card_limits (event_id, fingerprint) VALUES (p_event, p_fingerprint) ON CONFLICT DO NOTHING;
+    SELECT c.sold INTO v_sold FROM card_limits c
+     WHERE c.event_id = p_event AND c.fingerprint = p_fingerprint FOR NO KEY UPDATE;
+    RETURN v_sold + p_tickets <= (SELECT e.max_per_card FROM events e WHERE e.event_id = p_event);
+END $$;
+
+-- Count tickets to a card, or back from it (p_tickets < 0) when they are refunded. Caller: may_card_take, or lock_sale.
+CREATE OR REPLACE FUNCTION count_to_card(p_event integer, p_fingerprint text, p_tickets integer)
+RETURNS void LANGUAGE sql AS $$
+    UPDATE card_limits c SET sold = c.sold + p_tickets WHERE c.event_id = p_event AND c.fingerprint = p_fingerprint
+$$;

@@ -77,7 +77,8 @@ BEGIN
         RETURN 'total-differs';
     ELSIF p_order.channel = 'online' AND v_lines + v_places + coalesce(
             (SELECT a.sold FROM account_limits a
-              WHERE a.event_id = p_order.event_id AND a.principal = p_order.principal), 0) > v_event.max_per_account THEN
+              WHERE a.event_id = p_order.event_id AND a.principal = p_order.principal), 0)
+            > limit_of_account(v_event, p_order.principal) THEN
         RETURN 'limit-exceeded';
     END IF;
     RETURN '';

@@ -1,12 +1,16 @@
 -- Hold → order (R7, R10): HELD → PAYMENT_PENDING, seats → PAYING, one bounded extension of the deadline, the total from
 -- the price version that the hold locked. Time is taken after the seat locks.
 -- Places of tiers come as lines (tier, price type, quantity) and become one row each.
+-- p_wait: whether it may wait for a part of the cap of seats being paid; otherwise code 'slow', nothing done.
 DROP FUNCTION IF EXISTS check_out(
     text, boolean, uuid, uuid, text, uuid, integer[], integer[], bigint, text, bytea);
+DROP FUNCTION IF EXISTS check_out(
+    text, boolean, uuid, uuid, text, uuid, integer[], integer[], bigint, text, bytea, integer[], integer[], integer[]);
 CREATE OR REPLACE FUNCTION check_out(
     p_principal text, p_all boolean, p_hold uuid, p_order uuid, p_number text, p_staff uuid,
     p_seats integer[], p_price_types integer[], p_shown_total bigint, p_key text, p_digest bytea,
-    p_tiers integer[] DEFAULT '{}', p_tier_types integer[] DEFAULT '{}', p_quantities integer[] DEFAULT '{}'
+    p_tiers integer[] DEFAULT '{}', p_tier_types integer[] DEFAULT '{}', p_quantities integer[] DEFAULT '{}',
+    p_wait boolean DEFAULT true
 ) RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
     v_answer   sale_answer := seen_key(p_principal, 'checkout', p_key, p_digest, p_hold);
@@ -16,6 +20,7 @@ DECLARE
     v_deadline timestamptz;
     v_unpriced integer[];
     v_total    bigint;
+    v_slot     integer;
 BEGIN
     IF v_answer.code IS NOT NULL THEN
         RETURN v_answer;
@@ -63,9 +68,15 @@ BEGIN
         RETURN refused('price-changed', v_total::text);
     END IF;
 
+    v_slot := claim_paying_slot(v_event, cardinality(v_hold.seats) + v_hold.places, v_now, p_wait);
+    IF v_slot IS NULL OR v_slot < 0 THEN
+        RETURN refused(CASE WHEN v_slot IS NULL THEN 'slow' ELSE 'paying-cap-reached' END);
+    END IF;
+
     v_deadline := CASE WHEN v_hold.grace_used THEN v_hold.expires_at
                        ELSE greatest(v_hold.expires_at, v_now + make_interval(secs => v_event.grace_s)) END;
-    UPDATE holds h SET status = 'PAYMENT_PENDING', expires_at = v_deadline, grace_used = true WHERE h.hold_id = p_hold;
+    UPDATE holds h SET status = 'PAYMENT_PENDING', expires_at = v_deadline, grace_used = true, paying_slot = v_slot
+     WHERE h.hold_id = p_hold;
     UPDATE seats s SET status = 2, order_id = p_order, hold_expires_at = v_deadline, version = s.version + 1
      WHERE s.event_id = v_hold.event_id AND s.seat_no = ANY (v_hold.seats);
     INSERT INTO orders (order_id, event_id, principal, channel, number, amount_minor, currency, price_version,
@@ -93,8 +104,6 @@ END $$;
 -- Why a hold cannot go to payment; code '' when it can. Caller: the hold and its seats are locked.
 CREATE OR REPLACE FUNCTION why_not_check_out(p_hold holds, p_event events, p_now timestamptz)
 RETURNS sale_answer LANGUAGE plpgsql AS $$
-DECLARE
-    v_least_time CONSTANT interval := '10 s';
 BEGIN
     IF p_hold.status = 'EXPIRED' OR (p_hold.status = 'HELD' AND p_now >= p_hold.expires_at) THEN
         RETURN refused('hold-expired');
@@ -110,13 +119,8 @@ BEGIN
         RETURN refused('hold-expired');
     ELSIF p_event.status = 'CANCELLED' THEN
         RETURN refused('event-not-on-sale');
-    ELSIF p_hold.expires_at - p_now < v_least_time THEN
+    ELSIF p_hold.expires_at - p_now < make_interval(secs => p_event.min_time_to_pay_s) THEN
         RETURN refused('too-little-time');
-    ELSIF cardinality(p_hold.seats) + (
-            SELECT coalesce(sum(cardinality(h.seats)), 0) FROM holds h
-             WHERE h.event_id = p_hold.event_id AND h.status = 'PAYMENT_PENDING'
-               AND NOT is_dead_hold(h, p_now)) > p_event.paying_cap THEN
-        RETURN refused('paying-cap-reached');
     END IF;
     RETURN done(NULL);
 END $$;

@@ -2,9 +2,13 @@
 -- and confirmed in this same transaction. A sale is SENT at once: the caller's device drives the terminal. An
 -- authorization is CREATED; whoever drives it marks it SENT first. After a decline the seats are HELD: they go to PAYING
 -- again, never with more time.
+-- p_wait: whether it may wait for a part of the cap of seats being paid; otherwise code 'slow', nothing done.
+DROP FUNCTION IF EXISTS open_payment(
+    text, boolean, uuid, uuid, text, text, uuid, bigint, bigint, text, text, bytea);
 CREATE OR REPLACE FUNCTION open_payment(
     p_principal text, p_all boolean, p_order uuid, p_operation uuid, p_kind text, p_provider text, p_device uuid,
-    p_amount bigint, p_tendered bigint, p_payment_method text, p_key text, p_digest bytea
+    p_amount bigint, p_tendered bigint, p_payment_method text, p_key text, p_digest bytea,
+    p_wait boolean DEFAULT true
 ) RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
     v_answer sale_answer := seen_key(p_principal, 'payments', p_key, p_digest, p_order);
@@ -30,7 +34,10 @@ BEGIN
         RETURN v_answer;
     END IF;
 
-    PERFORM take_up_payment(v_order, v_now, p_kind <> 'cash');
+    v_answer := take_up_payment(v_order, p_kind <> 'cash', v_now, p_wait);
+    IF v_answer.code <> '' THEN
+        RETURN v_answer;
+    END IF;
     INSERT INTO payment_operations (operation_id, order_id, event_id, kind, status, provider, principal, device_id,
                                     idempotency_key, payment_method, amount_minor, currency, tendered_minor,
                                     change_minor, advice, decided_by, next_attempt_at, created_at, updated_at)
@@ -58,7 +65,8 @@ CREATE OR REPLACE FUNCTION why_not_pay(
     p_order orders, p_kind text, p_amount bigint, p_tendered bigint, p_now timestamptz
 ) RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
-    v_least_time CONSTANT interval := '10 s';
+    v_least_time CONSTANT interval := (SELECT make_interval(secs => e.min_time_to_pay_s)
+                                         FROM events e WHERE e.event_id = p_order.event_id);
     v_deadline   timestamptz := deadline_of_order(p_order.order_id);
     v_lost       integer[];
 BEGIN
@@ -106,30 +114,47 @@ BEGIN
      WHERE a.event_id = p_order.event_id AND a.principal = p_order.principal;
     IF v_event.status = 'CANCELLED' THEN
         RETURN refused('event-not-on-sale');
-    ELSIF p_order.channel = 'online' AND v_sold + v_lines > v_event.max_per_account THEN
+    ELSIF p_order.channel = 'online' AND v_sold + v_lines > limit_of_account(v_event, p_order.principal) THEN
         RETURN refused('account-limit');
     END IF;
     RETURN done(NULL);
 END $$;
 
 -- HELD → PAYING for an order whose last charge was declined; nothing to do when its seats are PAYING. Caller: lock_sale.
-CREATE OR REPLACE FUNCTION take_up_payment(p_order orders, p_now timestamptz, p_announce boolean)
-RETURNS void LANGUAGE plpgsql AS $$
+-- p_stays: it will be PAYING when the transaction ends (cash is sold by then), so that it needs its part of the cap and is
+-- announced. Code 'paying-cap-reached' or 'slow': nothing was changed.
+DROP FUNCTION IF EXISTS take_up_payment(orders, timestamptz, boolean);
+CREATE OR REPLACE FUNCTION take_up_payment(p_order orders, p_stays boolean, p_now timestamptz, p_wait boolean)
+RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
-    v_seats integer[] := seats_of_order(p_order.order_id);
+    v_seats  integer[] := seats_of_order(p_order.order_id);
+    v_event  events;
+    v_places integer;
+    v_slot   integer := 0;
 BEGIN
-    UPDATE holds h SET status = 'PAYMENT_PENDING'
+    SELECT sum(cardinality(h.seats) + h.places) INTO v_places
+      FROM order_holds oh JOIN holds h USING (hold_id)
+     WHERE oh.order_id = p_order.order_id AND oh.live AND h.status = 'HELD';
+    IF v_places IS NULL THEN
+        RETURN done(NULL);
+    END IF;
+    IF p_stays THEN
+        SELECT * INTO v_event FROM events e WHERE e.event_id = p_order.event_id;
+        v_slot := claim_paying_slot(v_event, v_places, p_now, p_wait);
+    END IF;
+    IF v_slot IS NULL OR v_slot < 0 THEN
+        RETURN refused(CASE WHEN v_slot IS NULL THEN 'slow' ELSE 'paying-cap-reached' END);
+    END IF;
+    UPDATE holds h SET status = 'PAYMENT_PENDING', paying_slot = v_slot
      WHERE h.hold_id IN (SELECT oh.hold_id FROM order_holds oh WHERE oh.order_id = p_order.order_id AND oh.live)
        AND h.status = 'HELD';
-    IF NOT FOUND THEN
-        RETURN;
-    END IF;
     UPDATE seats s SET status = 2, order_id = p_order.order_id, version = s.version + 1
      WHERE s.event_id = p_order.event_id AND s.seat_no = ANY (v_seats) AND s.status = 1;
     PERFORM ga_pay(holds_of_order(p_order.order_id), NULL, p_now);
-    IF p_announce THEN
+    IF p_stays THEN
         PERFORM announce_seats(p_order.event_id, 'seats-paying', p_order.order_id, v_seats, NULL, p_now);
     END IF;
+    RETURN done(NULL);
 END $$;
 
 -- CREATED → SENT, committed before the provider is asked (R23). False: somebody else has sent it, it ended, or the time
