@@ -137,13 +137,13 @@ def largest_block(plan: BlockPlan, free: Flags, wish: BestAvailable, rule: Orpha
 
 
 def nearest_blocks(
-    plan: BlockPlan, free: Flags, lost: Collection[int], rule: OrphanRule, *, limit: int = OFFERS
+    plan: BlockPlan, free: Flags, wanted: Collection[int], rule: OrphanRule, *, limit: int = OFFERS
 ) -> tuple[Block, ...]:
-    """Blocks as large as the lost seats, of their categories and as accessible, the nearest to them first.
+    """Blocks as large as the wanted seats, of their categories and as accessible, the nearest to them first.
 
-    Nearness is the distance from middle to middle. Blocks do not overlap; `free` has to say that the lost are taken.
+    Nearness is the distance from middle to middle. Blocks do not overlap.
     """
-    seats = np.array(sorted(lost))
+    seats = np.array(sorted(wanted))
     if len(seats) == 0 or int(seats[-1]) >= plan.seat_count:
         return ()
     categories = tuple(np.unique(plan.columns.category_no[seats]).tolist())

@@ -7,9 +7,10 @@ from typing import TypedDict, Unpack
 from uuid import UUID
 
 from booking.domain.caller import Caller
-from booking.domain.errors import EventNotFoundError, HoldNotFoundError
+from booking.domain.errors import EventNotFoundError, HoldNotFoundError, SeatsTakenError
 from booking.domain.model import BestAvailable, Hold, TierQuantity
 from booking.domain.replay import Outcome
+from booking.services.best_available import hold_best, offer_for
 from booking.services.hold_answers import hold_of, outcome_of
 from booking.services.hold_request import HoldWish, ask_of, check_wish
 from booking.services.read_events import MAX_EVENT_ID
@@ -63,14 +64,17 @@ async def hold_seats(
         raise EventNotFoundError("There is no such event.")
     ask = ask_of(caller, event_id, wish, use)
     if wish.best_available is not None:
-        from booking.services.best_available import hold_best
-
         return await hold_best(db, ask, wish.best_available)
     if wish.tiers:
         from booking.services.hold_places import hold_mixed, hold_places
 
         return await (hold_mixed if wish.seats else hold_places)(db, ask, wish.tiers)
-    return await outcome_of(db, await db.decide_hold(ask))
+    verdict = await db.decide_hold(ask)
+    try:
+        return await outcome_of(db, verdict)
+    except SeatsTakenError as error:
+        error.offer = await offer_for(db, ask, verdict.lost)
+        raise
 
 
 async def read_hold(db: Database, caller: Caller, hold_id: UUID) -> Hold:

@@ -60,8 +60,13 @@ class Application:
 
 
 def create_app(db: Database, *, payments: PaymentStarter | None = None) -> Application:
-    """The API over `db`. `payments` takes an opened authorization to its provider at once."""
-    return Application(Services(db, SeatTail(db), payments))
+    """The API over `db`. `payments` takes an opened authorization to its provider at once.
+
+    From now on `db` chooses seats by what this process knows of them.
+    """
+    seats = SeatTail(db)
+    db.blocks.live_free = seats.free_seats
+    return Application(Services(db, seats, payments))
 
 
 _HOT = ("/holds", "/checkout", "/payments", "/v1/orders/{order_id}", "/seats")

@@ -14,7 +14,9 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+import numpy.typing as npt
 
+from backend_client.seat_frames import STATUS_MASK, Layout
 from booking.domain.errors import BookingError
 from booking.services import follow_seats
 from booking.services.follow_seats import FeedPosition, SeatImage
@@ -103,6 +105,12 @@ class SeatTail:
         feed = self._feeds.get(event_id) or await self._loaded(event_id)
         feed.used_at = asyncio.get_running_loop().time()
         return feed
+
+    async def free_seats(self, event_id: int) -> npt.NDArray[np.bool_]:
+        """For each seat whether it is free, as far as this process knows; raises as `feed`."""
+        states = (await self.feed(event_id)).projection.states(Layout.STAFF)
+        free: npt.NDArray[np.bool_] = (states & STATUS_MASK) == 0
+        return free
 
     async def _loaded(self, event_id: int) -> EventFeed:
         """One reading for all who ask meanwhile: they share its failure too, instead of waiting in line for their own.

@@ -66,8 +66,9 @@ async def make_event(db: Database, seats: int = 40, **columns: object) -> int:
             plan_id, venue_id, document, seats, sha256(document).digest(),
         )  # fmt: skip
         await connection.execute(
-            "INSERT INTO plan_seats (plan_id, version, seat_no, guid, section, row_label, number, category_no)"
-            " SELECT $1, 1, s, 'guid-' || s, 'Stalls', chr(65 + s / $3), (s % $3 + 1)::text, 0"
+            "INSERT INTO plan_seats (plan_id, version, seat_no, guid, section, row_label, number, category_no,"
+            " starts_part)"
+            " SELECT $1, 1, s, 'guid-' || s, 'Stalls', chr(65 + s / $3), (s % $3 + 1)::text, 0, s % $3 = 0"
             " FROM generate_series(0, $2 - 1) AS s",
             plan_id, seats, SEATS_PER_ROW,
         )  # fmt: skip

@@ -1,0 +1,130 @@
+"""What choosing seats is done with: prepared plans, and which seats of an event are free.
+
+Plans never change (R13): each is prepared once and kept. Which seats are free comes from a view in memory where the
+program has one (`live_free`, set by the API process), and from the database where it has none or where the view was
+late. Neither decides anything: the database does, under its locks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+
+from booking.domain.best_available import BlockPlan
+from booking.domain.model import OrphanRule
+from booking.domain.seating_plan.columns import columns_of_document
+from booking.sql import query
+from booking.store.block_offers import BlockOffers
+from booking.store.connection import Record
+
+MAX_PLANS = 16
+
+Fetch = Callable[..., Awaitable[list[Record]]]
+FreeSeats = npt.NDArray[np.bool_]
+LiveFree = Callable[[int], Awaitable[FreeSeats | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockEvent:
+    """What choosing needs to know of an event."""
+
+    event_id: int
+    plan_id: UUID
+    plan_version: int
+    orphan_rule: OrphanRule
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Readings of one event take turns; one that began after a caller asked serves that caller too."""
+
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    callers: int = 0
+    began_at: float = -1.0
+    free: FreeSeats | None = None
+
+
+class BlockSource:
+    """Plans and free seats for choosing; also counts who is choosing in an event at the moment."""
+
+    def __init__(self, fetch: Fetch) -> None:
+        self._fetch = fetch
+        self._plans: OrderedDict[tuple[UUID, int], asyncio.Task[BlockPlan]] = OrderedDict()
+        self._readings: dict[int, _Reading] = {}
+        self._crowds: dict[int, int] = {}
+        self.live_free: LiveFree | None = None
+        self.offers = BlockOffers(self)
+
+    async def event(self, event_id: int) -> BlockEvent | None:
+        """The event's plan and rule, as they are now; None when there is no such event."""
+        rows = await self._fetch(query("read_block_event"), event_id)
+        if not rows:
+            return None
+        row = rows[0]
+        return BlockEvent(event_id, row["plan_id"], row["plan_version"], OrphanRule(row["orphan_rule"]))
+
+    async def plan(self, event: BlockEvent) -> BlockPlan:
+        """The event's plan, prepared; one preparation for all who ask meanwhile, and whoever began it may go away."""
+        key = (event.plan_id, event.plan_version)
+        preparing = self._plans.get(key)
+        if preparing is None:
+            preparing = asyncio.create_task(self._prepare(*key), name=f"blocks of plan {event.plan_id}")
+            self._plans[key] = preparing
+            while len(self._plans) > MAX_PLANS:
+                self._plans.popitem(last=False)
+        self._plans.move_to_end(key)
+        try:
+            return await asyncio.shield(preparing)
+        except Exception:
+            if self._plans.get(key) is preparing:
+                del self._plans[key]
+            raise
+
+    async def _prepare(self, plan_id: UUID, version: int) -> BlockPlan:
+        rows = await self._fetch(query("read_plan_document"), plan_id, version)
+        document = bytes(rows[0]["document"])
+        return await asyncio.to_thread(lambda: BlockPlan(columns_of_document(document)))
+
+    async def free_seats(self, event: BlockEvent, plan: BlockPlan) -> tuple[FreeSeats, bool]:
+        """The free seats as they are known here, and whether they were read from the database just now."""
+        free = None if self.live_free is None else await self.live_free(event.event_id)
+        if free is not None and len(free) == plan.seat_count:
+            return free, False
+        return await self.true_free_seats(event.event_id), True
+
+    async def true_free_seats(self, event_id: int) -> FreeSeats:
+        """The free seats by a reading that began after this call; callers who wait share the next one."""
+        loop = asyncio.get_running_loop()
+        asked_at = loop.time()
+        reading = self._readings.setdefault(event_id, _Reading())
+        reading.callers += 1
+        try:
+            async with reading.turn:
+                if reading.free is None or reading.began_at < asked_at:
+                    reading.began_at = loop.time()
+                    rows = await self._fetch(query("read_free_seats"), event_id)
+                    reading.free = np.frombuffer(rows[0]["free"], np.uint8).astype(np.bool_)
+                return reading.free
+        finally:
+            reading.callers -= 1
+            if reading.callers == 0:
+                del self._readings[event_id]
+
+    def enter(self, event_id: int) -> int:
+        """One more is choosing; how many there are with this one."""
+        self._crowds[event_id] = crowd = self._crowds.get(event_id, 0) + 1
+        return crowd
+
+    def leave(self, event_id: int) -> None:
+        """One fewer."""
+        left = self._crowds[event_id] - 1
+        if left:
+            self._crowds[event_id] = left
+        else:
+            del self._crowds[event_id]
