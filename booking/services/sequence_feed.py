@@ -5,6 +5,11 @@ and never again, however long its transaction took. Of two changes to one seat t
 first had committed, so any snapshot that sees the second sees the first, and ordering a tick by id keeps the order of
 each seat within and across ticks. A transaction that was rolled back is never seen.
 
+A hold that ends by its time alone changes no row, and yet every view has to show it as free, also while nobody sweeps
+(R5, B13). So a tick tells as well of the seats that are HELD and expired since the last one: their state is free, their
+version still the hold's. Whatever happens to such a seat next has a higher version and comes later. A hold that is seen
+only after its end (its transaction was slow) is told with its end behind it.
+
 All of a tick is one transaction under the lock of one cursor row: two sequencers take turns and one that dies changes
 nothing. Listeners are notified in a transaction of its own, because NOTIFY takes a lock that all commits would wait
 for, and with event ids and versions only (G1). Versions belong to an epoch; it rises when the cluster or its timeline
@@ -18,21 +23,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import TypeAlias
 
 import numpy as np
 
 from booking.store import feed_queries
 from booking.store.connection import Connection, Record
 from booking.store.database import Database
-from booking.store.feed_queries import FeedOrigin, SequencedVersion
+from booking.store.feed_queries import EndedSeat, FeedOrigin, Position, SequencedVersion
 
 CHANNEL = "seat_feed"
 CONSUMER = "sequencer"
 TICK_S = 0.02
 HEARTBEAT_S = 1.0
-KEEP_FEED_S = 3600.0
-_PRUNE_EVERY_S = 60.0
 _BEFORE_EVERYTHING = "3:3:"
+Pairs: TypeAlias = "np.ndarray[tuple[int, int], np.dtype[np.uint32]]"
+
 _EVENTS_A_NOTICE = 200  # "event:version" is 31 bytes at most; NOTIFY takes 8,000
 
 
@@ -44,16 +51,13 @@ async def run(db: Database, *, tick_s: float = TICK_S) -> None:
     """
     await prepare(db)
     loop = asyncio.get_running_loop()
-    beat_at, prune_at = loop.time(), loop.time() + _PRUNE_EVERY_S
+    beat_at = loop.time()
     while True:
         started_at = loop.time()
         await tick(db)
         if started_at >= beat_at:
             beat_at = started_at + HEARTBEAT_S
             await _beat(db)
-        if started_at >= prune_at:
-            prune_at = started_at + _PRUNE_EVERY_S
-            await _prune(db)
         await asyncio.sleep(max(0.0, tick_s - (loop.time() - started_at)))
 
 
@@ -78,8 +82,8 @@ async def _start_new_epoch(connection: Connection, known: FeedOrigin, current: F
 
 
 async def tick(db: Database) -> Sequence[SequencedVersion]:
-    """Sequence what has been committed since the last tick, and wake the listeners."""
-    if not await feed_queries.is_anything_new(db, CONSUMER):
+    """Sequence what has been committed, and what has ended, since the last tick, and wake the listeners."""
+    if not await feed_queries.is_tick_due(db, CONSUMER):
         return ()
     async with db.transaction() as connection:
         sequenced = await sequence(connection)
@@ -94,26 +98,34 @@ async def sequence(connection: Connection) -> list[SequencedVersion]:
     after = await feed_queries.lock_consumer(connection, CONSUMER)
     if after is None:
         raise LookupError("the sequencer's cursor is missing: call prepare() first")
-    rows = await feed_queries.scan_seat_changes(connection, after)
+    rows = await feed_queries.scan_seat_changes(connection, after.snap)
+    changed = [row for row in rows if row["id"] is not None]
+    late = [(row["event_id"], seat) for row in changed if row["is_late"] for seat in row["seats"]]
+    now, ended = await feed_queries.scan_ended_holds(connection, after.told_to, late)
     snap = rows[0]["snap"]
-    bodies = pack_changes(rows)
+    bodies = pack_changes(changed, ended)
     sequenced = await feed_queries.append_feed_versions(connection, bodies, snap) if bodies else []
-    await feed_queries.save_consumer(connection, CONSUMER, snap)
+    await feed_queries.save_consumer(connection, CONSUMER, Position(snap, now))
     return sequenced
 
 
-def pack_changes(rows: Iterable[Record]) -> dict[int, bytes]:
-    """Outbox rows, in order → for each event interleaved little-endian u32 `seat_no << 8 | state`, seat version."""
-    of_event: dict[int, list[np.ndarray[tuple[int, int], np.dtype[np.uint32]]]] = {}
+def pack_changes(rows: Iterable[Record], ended: Iterable[EndedSeat] = ()) -> dict[int, bytes]:
+    """Outbox rows, in order, then ended seats → for each event the body of its version, see `seat_feed`."""
+    of_event: dict[int, list[Pairs]] = {}
     for row in rows:
-        if row["id"] is None:
-            continue
-        seats = np.array(row["seats"], np.uint32)
-        pairs = np.empty((len(seats), 2), "<u4")
-        pairs[:, 0] = seats << np.uint32(8) | np.array(row["seat_states"], np.uint32) & np.uint32(0xFF)
-        pairs[:, 1] = np.array(row["seat_versions"], np.uint32)
-        of_event.setdefault(row["event_id"], []).append(pairs)
+        of_event.setdefault(row["event_id"], []).append(_pairs(row["seats"], row["seat_states"], row["seat_versions"]))
+    for event_id, seats in groupby(ended, lambda seat: seat.event_id):
+        free = list(seats)
+        numbers, versions = [seat.seat_no for seat in free], [seat.version for seat in free]
+        of_event.setdefault(event_id, []).append(_pairs(numbers, [0] * len(free), versions))
     return {event_id: np.concatenate(parts).tobytes() for event_id, parts in of_event.items()}
+
+
+def _pairs(seats: Sequence[int], states: Sequence[int], versions: Sequence[int]) -> Pairs:
+    pairs = np.empty((len(seats), 2), "<u4")
+    pairs[:, 0] = np.array(seats, np.uint32) << np.uint32(8) | np.array(states, np.uint32) & np.uint32(0xFF)
+    pairs[:, 1] = np.array(versions, np.uint32)
+    return pairs
 
 
 def notices(sequenced: Sequence[SequencedVersion]) -> Iterator[str]:
@@ -131,8 +143,3 @@ def events_of_notice(payload: str) -> list[int]:
 async def _beat(db: Database) -> None:
     async with db.transaction() as connection:
         await feed_queries.note_heartbeat(connection)
-
-
-async def _prune(db: Database) -> None:
-    async with db.transaction() as connection:
-        await feed_queries.prune_seat_feed(connection, KEEP_FEED_S)

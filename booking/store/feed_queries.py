@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from booking import sql
 from booking.store.connection import Connection, Record
@@ -24,6 +25,23 @@ class SequencedVersion:
 
     event_id: int
     epoch: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far a consumer has read: the snapshot, and the time up to which it has told of holds that ended."""
+
+    snap: str
+    told_to: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EndedSeat:
+    """A seat whose hold ended by its time alone; `version` is still that of the hold."""
+
+    event_id: int
+    seat_no: int
     version: int
 
 
@@ -68,20 +86,37 @@ async def is_anything_new(db: Database, consumer: str) -> bool:
     return bool(row and row[0])
 
 
-async def lock_consumer(connection: Connection, consumer: str) -> str | None:
-    """The snapshot that `consumer` has read up to; a second reader of that name waits here."""
-    snap: str | None = await connection.fetchval(sql.query("lock_consumer"), consumer)
-    return snap
+async def is_tick_due(db: Database, consumer: str) -> bool:
+    """Whether there is a row that `consumer` has not seen, or a hold ended since; takes no lock and writes nothing."""
+    row = await db.fetchrow(sql.query("is_tick_due"), consumer)
+    return bool(row and row[0])
 
 
-async def save_consumer(connection: Connection, consumer: str, snap: str) -> None:
-    """`consumer` has read up to `snap`."""
-    await connection.execute(sql.query("save_consumer"), consumer, snap)
+async def lock_consumer(connection: Connection, consumer: str) -> Position | None:
+    """How far `consumer` has read; a second reader of that name waits here."""
+    row = await connection.fetchrow(sql.query("lock_consumer"), consumer)
+    return Position(row["snap"], row["updated_at"]) if row else None
+
+
+async def save_consumer(connection: Connection, consumer: str, position: Position) -> None:
+    """`consumer` has read so far."""
+    await connection.execute(sql.query("save_consumer"), consumer, position.snap, position.told_to)
 
 
 async def scan_seat_changes(connection: Connection, after: str) -> list[Record]:
-    """Rows (snap, id, event_id, seats, seat_states, seat_versions) new since `after`; one row without id when none."""
+    """Rows (snap, id, event_id, seats, seat_states, seat_versions, is_late) new since `after`; id NULL when none is."""
     return await connection.fetch(sql.query("scan_seat_changes"), after)
+
+
+async def scan_ended_holds(
+    connection: Connection, told_to: datetime, late: Sequence[tuple[int, int]]
+) -> tuple[datetime, list[EndedSeat]]:
+    """The time now, and the seats whose hold ended since `told_to`; `late` names (event, seat) to look at as well."""
+    rows = await connection.fetch(
+        sql.query("scan_ended_holds"), told_to, [event_id for event_id, _ in late], [seat_no for _, seat_no in late]
+    )
+    ended = [EndedSeat(row["event_id"], row["seat_no"], row["version"]) for row in rows if row["seat_no"] is not None]
+    return rows[0]["now"], ended
 
 
 async def append_feed_versions(
@@ -101,11 +136,6 @@ async def notify_feed(connection: Connection, payloads: Iterable[str]) -> None:
 async def note_heartbeat(connection: Connection) -> None:
     """The sequencer has numbered all there is."""
     await connection.execute(sql.query("note_heartbeat"))
-
-
-async def prune_seat_feed(connection: Connection, older_than_s: float) -> None:
-    """Drop versions that no ring and no client asks for any more."""
-    await connection.execute(sql.query("prune_seat_feed"), older_than_s)
 
 
 async def read_seat_image(db: Database, event_id: int) -> Record | None:

@@ -1,6 +1,7 @@
 """The verb `work`: the tasks beside the API, in one process, each started again when it fails.
 
-python -m booking work --dsn DSN [--only sequencer,sweeper,tickets,payments] [--sandbox-url URL] [--ready-file F]
+python -m booking work --dsn DSN [--only sequencer,sweeper,…] [--sandbox-url URL] [--ready-file F]
+python -m booking work --dsn DSN --figures      what each worker has before it, as JSON
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+import msgspec
+
 from booking import own_process
 from booking.domain.errors import BookingError
-from booking.services import issue_tickets, sequence_feed, sweep_expired
+from booking.services import expire_holds, issue_tickets, retention, sequence_feed, sweep_expired, worker_figures
 from booking.services.keep_running import keep_running
 from booking.store.database import Database
 
-TASKS = ("sequencer", "sweeper", "tickets", "payments")
+TASKS = ("sequencer", "sweeper", "expiry", "tickets", "payments", "retention")
 CANNOT_REACH = 3
 
 Task = Callable[[], Awaitable[None]]
@@ -31,13 +34,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--dsn", default=os.environ.get("TAQUILLA_DSN"), help="default: $TAQUILLA_DSN")
     parser.add_argument("--only", type=_chosen_tasks, default=TASKS, help=f"some of {','.join(TASKS)}")
     parser.add_argument("--sandbox-url", help="address of the payment sandbox; without it no payments task runs")
+    parser.add_argument("--figures", action="store_true", help="print each worker's lag and backlog as JSON, and end")
     own_process.add_process_arguments(parser)
     chosen = parser.parse_args(arguments)
     if not chosen.dsn:
         parser.error("--dsn or TAQUILLA_DSN is needed")
     own_process.log_to_standard_error()
     try:
-        asyncio.run(_work(chosen))
+        asyncio.run(_print_figures(chosen.dsn) if chosen.figures else _work(chosen))
     except BookingError as error:
         sys.stderr.write(f"taquilla work: {error}\n")
         return CANNOT_REACH
@@ -52,28 +56,39 @@ def _chosen_tasks(text: str) -> tuple[str, ...]:
     return names
 
 
+async def _print_figures(dsn: str) -> None:
+    db = await Database.open(dsn, lanes=False, application="taquilla work figures")
+    try:
+        found = await worker_figures.figures(db)
+    finally:
+        await db.close()
+    sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
+
+
 async def _work(chosen: argparse.Namespace) -> None:
     with own_process.ending(chosen.parent_pid) as end:
         db = await Database.open(chosen.dsn, lanes=False, application="taquilla work")
         try:
             tasks = tasks_of(db, chosen.only, chosen.sandbox_url)
-            await run_tasks(tasks, end, lambda: own_process.write_ready_file(chosen.ready_file, {"tasks": list(tasks)}))
+            figures: dict[str, Task] = {"figures": lambda: worker_figures.log_figures(db)}
+            facts: dict[str, object] = {"tasks": list(tasks)}
+            await run_tasks({**tasks, **figures}, end, lambda: own_process.write_ready_file(chosen.ready_file, facts))
         finally:
             await db.close()
 
 
 def tasks_of(db: Database, names: Sequence[str], sandbox_url: str | None) -> Mapping[str, Task]:
     """The tasks by name. Payments need a provider to speak to."""
-    tasks: dict[str, Task] = {}
-    if "sequencer" in names:
-        tasks["sequencer"] = lambda: sequence_feed.run(db)
-    if "sweeper" in names:
-        tasks["sweeper"] = lambda: sweep_expired.run(db)
-    if "tickets" in names:
-        tasks["tickets"] = lambda: issue_tickets.run(db)
-    if "payments" in names and sandbox_url is not None:
-        tasks["payments"] = _payments(db, sandbox_url)
-    return tasks
+    known: dict[str, Task] = {
+        "sequencer": lambda: sequence_feed.run(db),
+        "sweeper": lambda: sweep_expired.run(db),
+        "expiry": lambda: expire_holds.run(db),
+        "tickets": lambda: issue_tickets.run(db),
+        "retention": lambda: retention.run(db),
+    }
+    if sandbox_url is not None:
+        known["payments"] = _payments(db, sandbox_url)
+    return {name: known[name] for name in names if name in known}
 
 
 def _payments(db: Database, sandbox_url: str) -> Task:

@@ -252,18 +252,6 @@ async def test_g1_a_block_of_300_seats_is_sequenced_and_told_in_a_short_notice(d
     assert len((await feed_of(database, event_id))[1]) == 300
 
 
-async def test_old_versions_are_pruned(database: Database) -> None:
-    event_id = await make_event(database, SEATS)
-    await sequence_feed.prepare(database)
-    await change(database, event_id, [1])
-    await sequence_feed.tick(database)
-    await database.fetch("UPDATE seat_feed SET created_at = created_at - interval '2 hours'")
-    await change(database, event_id, [2])
-    await sequence_feed.tick(database)
-    await sequence_feed._prune(database)
-    assert (await feed_of(database, event_id))[0] == [2]
-
-
 async def heartbeat(db: Database) -> datetime | None:
     row = await db.fetchrow("SELECT sequenced_at FROM feed_heartbeat")
     return row[0] if row else None

@@ -1,5 +1,6 @@
--- The sweeper (R5): tidies what has expired already. Nothing depends on it; it waits for nobody and steals from nobody.
--- Locks: order → holds → seats, as everywhere. Whatever somebody else has locked is left for the next time.
+-- The end of expired holds (R5), by the scan and by delayed messages (R44): both tidy what has expired already. Nothing
+-- depends on them; they wait for nobody and steal from nobody. Locks: order → holds → seats, as everywhere. Whatever
+-- somebody else has locked is left for the next time.
 
 -- Lock the seats that are still a hold's own; false when somebody else holds one of them locked.
 CREATE OR REPLACE FUNCTION try_lock_seats_of_hold(p_hold holds) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -16,8 +17,13 @@ BEGIN
     RETURN v_locked >= v_own;
 END $$;
 
--- End one expired hold, with the order it is in. Returns whether it was ended now.
-CREATE OR REPLACE FUNCTION sweep_hold(p_hold uuid, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
+DROP FUNCTION IF EXISTS sweep_hold(uuid, timestamptz);
+
+-- End one expired hold, with the order it is in. With p_until only the hold that is HELD until exactly then: a checkout
+-- has moved the deadline, a sale or a release has ended it, and an older message means nothing to it any more.
+-- Returns whether it was ended now; NULL when somebody else holds locked what is needed.
+CREATE OR REPLACE FUNCTION sweep_hold(p_hold uuid, p_now timestamptz, p_until timestamptz DEFAULT NULL)
+RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_hold     holds;
     v_order_id uuid;
@@ -27,14 +33,19 @@ BEGIN
     IF v_order_id IS NOT NULL THEN
         SELECT * INTO v_order FROM orders o WHERE o.order_id = v_order_id FOR NO KEY UPDATE SKIP LOCKED;
         IF NOT FOUND THEN
-            RETURN false;
+            RETURN NULL;
         END IF;
     END IF;
-    SELECT * INTO v_hold FROM holds h
-     WHERE h.hold_id = p_hold AND h.status IN ('HELD', 'PAYMENT_PENDING') AND h.expires_at <= p_now
-       FOR NO KEY UPDATE SKIP LOCKED;
-    IF NOT FOUND OR NOT try_lock_seats_of_hold(v_hold) THEN
+    SELECT * INTO v_hold FROM holds h WHERE h.hold_id = p_hold FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    ELSIF v_hold.status NOT IN ('HELD', 'PAYMENT_PENDING') OR v_hold.expires_at > p_now
+          OR p_until IS NOT NULL AND (v_hold.status <> 'HELD' OR v_hold.expires_at <> p_until) THEN
         RETURN false;
+    ELSIF v_order_id IS DISTINCT FROM
+              (SELECT oh.order_id FROM order_holds oh WHERE oh.hold_id = p_hold AND oh.live)
+          OR NOT try_lock_seats_of_hold(v_hold) THEN
+        RETURN NULL;  -- it came into an order, or left one, while we looked; or its seats are locked
     END IF;
     IF v_order_id IS NULL THEN
         PERFORM free_hold(v_hold, 'EXPIRED', p_now);
@@ -46,7 +57,8 @@ BEGIN
     RETURN true;
 END $$;
 
--- End up to p_limit expired holds, oldest first. Returns how many.
+-- End up to p_limit expired holds, oldest first. Returns how many. Holds with places wait for the rows of their tiers, so
+-- there is one of them in a call at most, and it comes last: two that wait for each other cannot be.
 CREATE OR REPLACE FUNCTION sweep_expired(p_limit integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
     v_now   timestamptz := booking_now();
@@ -54,16 +66,55 @@ DECLARE
     v_ended integer := 0;
 BEGIN
     FOR v_hold IN
-        SELECT h.hold_id FROM holds h
-         WHERE h.status IN ('HELD', 'PAYMENT_PENDING') AND h.expires_at <= v_now
-           AND NOT EXISTS (SELECT FROM order_holds oh JOIN payment_operations p USING (order_id)
-                            WHERE oh.hold_id = h.hold_id AND oh.live
-                              AND p.kind IN ('authorize', 'sale', 'cash') AND p.status <> 'DECLINED')
-         ORDER BY h.expires_at LIMIT p_limit
+        WITH due AS MATERIALIZED (
+            SELECT h.hold_id, h.expires_at, h.places FROM holds h
+             WHERE h.status IN ('HELD', 'PAYMENT_PENDING') AND h.expires_at <= v_now
+               AND NOT EXISTS (SELECT FROM order_holds oh JOIN payment_operations p USING (order_id)
+                                WHERE oh.hold_id = h.hold_id AND oh.live
+                                  AND p.kind IN ('authorize', 'sale', 'cash') AND p.status <> 'DECLINED')
+             ORDER BY h.expires_at LIMIT p_limit)
+        SELECT d.hold_id
+          FROM (SELECT d.*, row_number() OVER (PARTITION BY d.places > 0 ORDER BY d.expires_at) AS turn FROM due d) d
+         WHERE d.places = 0 OR d.turn = 1
+         ORDER BY d.places > 0, d.expires_at
     LOOP
         IF sweep_hold(v_hold, v_now) THEN
             v_ended := v_ended + 1;
         END IF;
     END LOOP;
     RETURN v_ended;
+END $$;
+
+-- What delayed messages "this hold ends then" come to (R44). They may come late, twice, in any order, or never: each is
+-- for the hold that is HELD until exactly that time, and for no other. Verdicts: 'ended' now; 'early', come again then;
+-- 'locked', somebody is at it, come again soon; 'moot', the hold has gone on, ended, or never was. Locks as the sweeper.
+CREATE OR REPLACE FUNCTION expire_holds(p_holds uuid[], p_untils timestamptz[])
+RETURNS TABLE (hold_id uuid, until timestamptz, verdict text, server_time timestamptz) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_message record;
+    v_ended   boolean;
+    v_tiers   boolean := false;
+BEGIN
+    server_time := booking_now();
+    FOR v_message IN
+        SELECT m.hold_id, m.until, h.places
+          FROM unnest(p_holds, p_untils) AS m (hold_id, until) LEFT JOIN holds h USING (hold_id)
+         ORDER BY coalesce(h.places, 0) > 0, m.until, m.hold_id
+    LOOP
+        hold_id := v_message.hold_id;
+        until := v_message.until;
+        IF v_message.places IS NULL THEN
+            verdict := 'moot';
+        ELSIF v_message.until > server_time THEN
+            verdict := 'early';
+        ELSIF v_message.places > 0 AND v_tiers THEN
+            verdict := 'locked';
+        ELSE
+            v_ended := sweep_hold(v_message.hold_id, server_time, v_message.until);
+            v_tiers := v_tiers OR v_message.places > 0;
+            verdict := CASE v_ended WHEN true THEN 'ended' WHEN false THEN 'moot' ELSE 'locked' END;
+        END IF;
+        RETURN NEXT;
+    END LOOP;
 END $$;

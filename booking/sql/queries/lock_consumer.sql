@@ -1,2 +1,2 @@
 -- The fence: of two readers with one name the second waits here and then sees what the first has done.
-SELECT snap::text FROM consumer_offsets WHERE consumer = $1 FOR UPDATE;
+SELECT snap::text, updated_at FROM consumer_offsets WHERE consumer = $1 FOR UPDATE;

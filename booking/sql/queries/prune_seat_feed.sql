@@ -1,1 +1,7 @@
-DELETE FROM seat_feed WHERE created_at < booking_now() - make_interval(secs => $1);
+WITH old AS MATERIALIZED (
+    SELECT f.event_id, f.version FROM seat_feed f WHERE f.created_at < booking_now() - $1::interval LIMIT $2
+       FOR UPDATE SKIP LOCKED
+), gone AS (
+    DELETE FROM seat_feed f USING old o WHERE f.event_id = o.event_id AND f.version = o.version RETURNING 1
+)
+SELECT count(*) FROM gone;

@@ -1,1 +1,1 @@
-UPDATE consumer_offsets SET snap = $2::text::pg_snapshot, updated_at = booking_now() WHERE consumer = $1;
+UPDATE consumer_offsets SET snap = $2::text::pg_snapshot, updated_at = $3 WHERE consumer = $1;

@@ -1,0 +1,1 @@
+SELECT * FROM expire_holds($1, $2);
