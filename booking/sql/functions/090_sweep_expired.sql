@@ -1,6 +1,6 @@
 -- The end of expired holds (R5), by the scan and by delayed messages (R44): both tidy what has expired already. Nothing
--- depends on them; they wait for nobody and steal from nobody. Locks: order → holds → seats, as everywhere. Whatever
--- somebody else has locked is left for the next time.
+-- depends on them; they wait for nobody and steal from nobody. Locks: order → holds → seats → counters of tiers, as
+-- everywhere, each with SKIP LOCKED. Whatever somebody else has locked is left for the next time.
 
 -- Lock the seats that are still a hold's own; false when somebody else holds one of them locked.
 CREATE OR REPLACE FUNCTION try_lock_seats_of_hold(p_hold holds) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -44,8 +44,9 @@ BEGIN
         RETURN false;
     ELSIF v_order_id IS DISTINCT FROM
               (SELECT oh.order_id FROM order_holds oh WHERE oh.hold_id = p_hold AND oh.live)
-          OR NOT try_lock_seats_of_hold(v_hold) THEN
-        RETURN NULL;  -- it came into an order, or left one, while we looked; or its seats are locked
+          OR NOT try_lock_seats_of_hold(v_hold)
+          OR v_hold.places > 0 AND NOT try_lock_places_of_hold(v_hold) THEN
+        RETURN NULL;  -- it came into an order, or left one, while we looked; or what it has is locked
     END IF;
     IF v_order_id IS NULL THEN
         PERFORM free_hold(v_hold, 'EXPIRED', p_now);
@@ -57,8 +58,8 @@ BEGIN
     RETURN true;
 END $$;
 
--- End up to p_limit expired holds, oldest first. Returns how many. Holds with places wait for the rows of their tiers, so
--- there is one of them in a call at most, and it comes last: two that wait for each other cannot be.
+-- End up to p_limit expired holds, oldest first. Returns how many. Holds with places come last: a tier's counter is taken
+-- for as short a time as can be.
 CREATE OR REPLACE FUNCTION sweep_expired(p_limit integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
     v_now   timestamptz := booking_now();
@@ -74,8 +75,7 @@ BEGIN
                                   AND p.kind IN ('authorize', 'sale', 'cash') AND p.status <> 'DECLINED')
              ORDER BY h.expires_at LIMIT p_limit)
         SELECT d.hold_id
-          FROM (SELECT d.*, row_number() OVER (PARTITION BY d.places > 0 ORDER BY d.expires_at) AS turn FROM due d) d
-         WHERE d.places = 0 OR d.turn = 1
+          FROM due d
          ORDER BY d.places > 0, d.expires_at
     LOOP
         IF sweep_hold(v_hold, v_now) THEN
@@ -94,7 +94,6 @@ RETURNS TABLE (hold_id uuid, until timestamptz, verdict text, server_time timest
 DECLARE
     v_message record;
     v_ended   boolean;
-    v_tiers   boolean := false;
 BEGIN
     server_time := booking_now();
     FOR v_message IN
@@ -108,11 +107,8 @@ BEGIN
             verdict := 'moot';
         ELSIF v_message.until > server_time THEN
             verdict := 'early';
-        ELSIF v_message.places > 0 AND v_tiers THEN
-            verdict := 'locked';
         ELSE
             v_ended := sweep_hold(v_message.hold_id, server_time, v_message.until);
-            v_tiers := v_tiers OR v_message.places > 0;
             verdict := CASE v_ended WHEN true THEN 'ended' WHEN false THEN 'moot' ELSE 'locked' END;
         END IF;
         RETURN NEXT;

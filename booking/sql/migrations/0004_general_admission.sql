@@ -40,7 +40,7 @@ CREATE TABLE ga_holds (
     CONSTRAINT ga_hold_quantity CHECK (quantity BETWEEN 1 AND 6),
     CONSTRAINT ga_hold_status_known CHECK (status BETWEEN 0 AND 3)
 ) WITH (fillfactor = 80);
-CREATE INDEX ga_holds_due ON ga_holds (event_id, tier_id, bucket, expires_at) WHERE status = 1;
+CREATE INDEX ga_holds_due ON ga_holds (event_id, tier_id, expires_at) WHERE status = 1;
 CREATE INDEX ga_holds_paying ON ga_holds (event_id, tier_id, expires_at) WHERE status = 2;
 
 -- The places of an order, one row for each, so that each can be refunded and has a ticket of its own; `valid` from the
