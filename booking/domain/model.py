@@ -302,7 +302,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class OperationResult:
-    """What a provider, a terminal or a supervisor says about an operation. `amount_minor` is what was booked."""
+    """What a provider, a terminal or a supervisor says about an operation. `amount_minor` is what was booked.
+
+    `card_fingerprint` is the provider's name for a card, the same whenever it pays; no part of its number.
+    """
 
     outcome: ResultOutcome
     amount_minor: int
@@ -311,6 +314,7 @@ class OperationResult:
     card_brand: str = ""
     next_action: str = ""
     evidence: tuple[Evidence, ...] = ()
+    card_fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,7 @@ def _read(operation: PaymentOperation, response: httpx.Response, steps: list[Evi
         amount_minor = ledger_amount(NAME, operation.currency, told["amount"])
         reference, decline_code = str(told["charge"]), str(told["decline_code"])
         brand, next_action = str(told["card_brand"]), str(told["next_action"])
+        fingerprint = str(told.get("card_fingerprint", ""))
     except (ValueError, KeyError, TypeError):
         return _unknown(steps, f"status {response.status_code}, {_error_code(response) or 'no answer that we know'}")
     steps.append(
@@ -113,6 +114,7 @@ def _read(operation: PaymentOperation, response: httpx.Response, steps: list[Evi
         card_brand=brand,
         next_action=next_action,
         evidence=tuple(steps),
+        card_fingerprint=fingerprint,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from hashlib import sha256
 
 
 class Fault(StrEnum):
@@ -49,6 +50,19 @@ METHODS = {
     "card-429": Method(fault=Fault.STATUS_429),
     "card-slow": Method(fault=Fault.SLOW),
 }
+
+
+def method_of(payment_method: str) -> str:
+    """`card-approve` of `card-approve:anna`: what comes behind the colon only tells cards apart."""
+    return payment_method.partition(":")[0]
+
+
+def fingerprint_of(payment_method: str) -> str:
+    """The provider's name for the card of `card-approve:anna`, whatever the method; none for a card without a name."""
+    card = payment_method.partition(":")[2]
+    return f"fp_{sha256(card.encode()).hexdigest()[:24]}" if card else ""
+
+
 SCENARIOS = {"approve", "decline", *(fault.value for fault in Fault)}
 
 

@@ -30,7 +30,17 @@ from typing import Any
 
 from booking import own_process
 from booking.payments.exponents import PROVIDER_EXPONENTS
-from booking.payments.sandbox_faults import DONE_BEFORE_ANSWER, METHODS, SCENARIOS, Fault, FaultPlan, Method, Planned
+from booking.payments.sandbox_faults import (
+    DONE_BEFORE_ANSWER,
+    METHODS,
+    SCENARIOS,
+    Fault,
+    FaultPlan,
+    Method,
+    Planned,
+    fingerprint_of,
+    method_of,
+)
 from booking.payments.sandbox_http import BadRequestError, Call, Delivery, LoopbackServer, Reply
 from booking.payments.sandbox_ledger import (
     Kind,
@@ -106,7 +116,7 @@ class Sandbox:
 
     async def _operate(self, kind: Kind, call: Call) -> Reply:
         request = _read_request(kind, call.json())
-        method = METHODS.get(request.payment_method, Method())
+        method = METHODS.get(method_of(request.payment_method), Method())
         self.requests += 1
 
         async def done() -> Reply:
@@ -201,6 +211,7 @@ def _answer(operation: Operation) -> Reply:
         "decline_code": operation.decline_code,
         "next_action": operation.next_action,
         "card_brand": "Visa" if request.kind is Kind.AUTHORIZE else "",
+        "card_fingerprint": fingerprint_of(request.payment_method),
     }
     return Reply(402 if operation.status is Status.DECLINED else 200, body)
 

@@ -161,6 +161,11 @@ END $$;
 
 -- ------------------------------------------------------------------ cards (R8)
 
+-- The name of a charge's card: each provider tells cards apart in its own way. '' when it does not say.
+CREATE OR REPLACE FUNCTION card_of(p_op payment_operations) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE (p_op).card_fingerprint WHEN '' THEN '' ELSE (p_op).provider || ':' || (p_op).card_fingerprint END
+$$;
+
 -- Whether a card may have so many tickets more in the event; its row is locked until the end of the transaction. Caller:
 -- lock_sale. Nothing is known of a charge without a fingerprint, and nothing limited.
 CREATE OR REPLACE FUNCTION may_card_take(p_event integer, p_fingerprint text, p_tickets integer)
@@ -181,4 +186,10 @@ END $$;
 CREATE OR REPLACE FUNCTION count_to_card(p_event integer, p_fingerprint text, p_tickets integer)
 RETURNS void LANGUAGE sql AS $$
     UPDATE card_limits c SET sold = c.sold + p_tickets WHERE c.event_id = p_event AND c.fingerprint = p_fingerprint
+$$;
+
+-- The tickets that an order has or asks for: its seats and places.
+CREATE OR REPLACE FUNCTION tickets_of_order(p_order uuid) RETURNS integer LANGUAGE sql STABLE AS $$
+    SELECT ((SELECT count(*) FROM order_seats l WHERE l.order_id = p_order)
+            + (SELECT count(*) FROM order_places l WHERE l.order_id = p_order))::integer
 $$;

@@ -4,10 +4,14 @@
 -- p_principal, p_key, p_digest: whose key is spent on this report (R6); no key, no row.
 -- p_spare: ids for what this step may have to make (capture or void, reconciliation item).
 -- The answer's detail is the advice; code 'result-conflict' comes with its reconciliation item committed.
+-- p_card_fingerprint: the provider's name for the card, the same for each use of one card; tickets by card are limited (R8).
+DROP FUNCTION IF EXISTS record_result(
+    uuid, uuid, text, bigint, text, text, text, text, jsonb, text, uuid[], text, text, bytea);
 CREATE OR REPLACE FUNCTION record_result(
     p_operation uuid, p_device uuid, p_outcome text, p_amount bigint, p_ref text, p_decline_code text,
     p_card_brand text, p_next_action text, p_evidence jsonb, p_source text, p_spare uuid[],
-    p_principal text DEFAULT NULL, p_key text DEFAULT NULL, p_digest bytea DEFAULT NULL
+    p_principal text DEFAULT NULL, p_key text DEFAULT NULL, p_digest bytea DEFAULT NULL,
+    p_card_fingerprint text DEFAULT ''
 ) RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
     v_answer sale_answer := seen_result(p_principal, p_key, p_digest, p_operation);
@@ -46,8 +50,10 @@ BEGIN
     UPDATE payment_operations p
        SET provider_ref = coalesce(nullif(p_ref, ''), p.provider_ref),
            card_brand = coalesce(nullif(p_card_brand, ''), p.card_brand),
+           card_fingerprint = coalesce(nullif(p_card_fingerprint, ''), p.card_fingerprint),
            next_action = p_next_action, updated_at = v_now
-     WHERE p.operation_id = p_operation;
+     WHERE p.operation_id = p_operation
+    RETURNING p.* INTO v_op;
     IF p_outcome = 'succeeded' AND p_amount <> v_op.amount_minor THEN
         PERFORM keep_unknown(v_op, v_now);
         PERFORM open_item(p_spare[2], 'amount-mismatch', v_op,
@@ -190,15 +196,21 @@ BEGIN
         RETURN;
     END IF;
     v_why := CASE WHEN p_op.void_requested THEN 'void-requested' ELSE why_not_confirm(p_order, p_amount) END;
+    IF v_why = '' AND NOT may_card_take(p_op.event_id, card_of(p_op), tickets_of_order(p_op.order_id)) THEN
+        v_why := 'card-limit';
+    END IF;
     IF v_why = '' THEN
         PERFORM confirm_sale(p_order, p_now);
+        PERFORM count_to_card(p_op.event_id, card_of(p_op), tickets_of_order(p_op.order_id));
         UPDATE payment_operations p SET advice = 'goods-issued' WHERE p.operation_id = p_op.operation_id;
         IF p_op.kind = 'authorize' THEN
             PERFORM open_follow_up(p_op, 'capture', p_amount, p_spare[1], p_now);
         END IF;
         RETURN;
     END IF;
-    UPDATE payment_operations p SET advice = 'reverse' WHERE p.operation_id = p_op.operation_id;
+    UPDATE payment_operations p
+       SET advice = 'reverse', decline_code = CASE v_why WHEN 'card-limit' THEN v_why ELSE p.decline_code END
+     WHERE p.operation_id = p_op.operation_id;
     IF p_op.kind = 'authorize' THEN
         PERFORM open_follow_up(p_op, 'void', p_amount, p_spare[1], p_now);
     END IF;
