@@ -97,6 +97,16 @@ def test_changes_since_are_merged_with_the_last_state_of_each_seat() -> None:
     assert dict(zip(public.seats.tolist(), public.states.tolist(), strict=True)) == {1: 0, 2: 1}
 
 
+def test_a_hold_that_ended_by_its_time_alone_is_free_at_its_own_version_and_no_older_word_undoes_that() -> None:
+    seats = projection()
+    seats.apply(batch(101, (1, HELD_BY_TILL, 1), (2, HELD_BY_TILL, 1)))
+    seats.apply(batch(102, (1, 0, 1)))
+    seats.apply(batch(103, (1, HELD_BY_TILL, 1), (2, 0, 0)))
+    assert seats.states(Layout.STAFF)[1:3].tolist() == [0, HELD_BY_TILL]
+    seats.apply(batch(104, (1, PAYING_BY_TILL, 2)))
+    assert seats.states(Layout.STAFF)[1] == PAYING_BY_TILL
+
+
 def test_the_ring_forgets_what_is_old_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seat_projection, "RING_BATCHES", 3)
     seats = projection()
