@@ -54,7 +54,8 @@ BEGIN
 
     -- OFFSET 0 keeps each look-up a look-up by key, whatever the planner believes of a table that was empty just now.
     SELECT array_agg(verdict.code ORDER BY verdict.r), array_agg(verdict.fresh ORDER BY verdict.r),
-           jsonb_object_agg(verdict.r, verdict.lost)
+           -- A refusal for another reason names no seats.
+           jsonb_object_agg(verdict.r, CASE WHEN verdict.code IN ('seat-unknown', 'seats-taken') THEN verdict.lost END)
       INTO v_codes, v_fresh, v_lost
       FROM (
         SELECT a.r, l.principal IS NULL AS fresh,
