@@ -10,7 +10,7 @@ from booking.domain.errors import FieldFault, InvalidRequestError
 from booking.domain.model import MAX_SEATS_PER_HOLD, CheckoutLine, Order
 from booking.domain.order_number import new_order_number
 from booking.domain.replay import Outcome
-from booking.services.orders import order_as_it_stands
+from booking.services.orders import order_told_by
 from booking.services.refusals import key_use, raise_refusal
 from booking.sql import query
 from booking.store import sale_calls
@@ -42,9 +42,7 @@ async def check_out(
     answer = await sale_calls.check_out(db, caller, hold_id, lines, shown_total_minor, new_order_number(), use)
     if answer.code:
         await raise_refusal(db, answer, await _plan_of_hold(db, hold_id))
-    if answer.result_id is None:
-        raise RuntimeError("check_out answered without an order")
-    return Outcome(await order_as_it_stands(db, answer.result_id), answer.replayed)
+    return Outcome(await order_told_by(db, answer), answer.replayed)
 
 
 async def _plan_of_hold(db: Database, hold_id: UUID) -> tuple[UUID, int] | None:

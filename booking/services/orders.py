@@ -11,6 +11,7 @@ from booking.domain.text import storable_texts
 from booking.services.refusals import key_use, raise_refusal
 from booking.store import order_queries, sale_calls
 from booking.store.database import Database
+from booking.store.sale_lanes import SaleAnswer
 
 
 async def read_order(db: Database, caller: Caller, order_id: UUID) -> Order:
@@ -56,8 +57,15 @@ async def cancel_order(
     return await order_as_it_stands(db, order_id)
 
 
+async def order_told_by(db: Database, answer: SaleAnswer) -> Order:
+    """The order that a step answered with: as it stands at the end of the step, and not read again."""
+    if answer.picture is None:
+        raise RuntimeError("the database answered without an order")
+    return await order_queries.order_of(db, answer.picture)
+
+
 async def _read(db: Database, order_id: UUID) -> tuple[Order, str]:
-    found = (await order_queries.read_orders(db, [order_id])).get(order_id)
+    found = await order_queries.read_order(db, order_id)
     if found is None:
         raise OrderNotFoundError("There is no such order.")
     return found

@@ -27,11 +27,12 @@ from booking.domain.replay import Outcome
 from booking.domain.states import OperationKind
 from booking.domain.text import refuse_card_numbers, refuse_strange_instants, refuse_unstorable, storable_texts
 from booking.payments.exponents import PROVIDERS
-from booking.services.orders import order_as_it_stands
+from booking.services.orders import order_told_by
 from booking.services.refusals import key_use, raise_refusal, refusal
 from booking.store import order_queries, sale_calls
 from booking.store.database import Database
 from booking.store.sale_calls import Teller
+from booking.store.sale_lanes import SaleAnswer
 
 CHARGES = frozenset({OperationKind.CASH, OperationKind.SALE, OperationKind.AUTHORIZE})
 AT_A_TILL = frozenset({OperationKind.CASH, OperationKind.SALE})
@@ -56,7 +57,7 @@ async def open_payment(
     _check_intent(caller, intent)
     answer = await sale_calls.open_payment(db, caller, order_id, intent, use)
     await raise_refusal(db, answer, None)
-    return Outcome(await _step(db, _made(answer)), answer.replayed)
+    return Outcome(await _step(db, answer), answer.replayed)
 
 
 async def mark_sent(db: Database, operation_id: UUID) -> bool:
@@ -138,7 +139,7 @@ async def due_operations(db: Database, limit: int) -> list[PaymentOperation]:
 async def _record(db: Database, operation_id: UUID, result: OperationResult, teller: Teller) -> Outcome[SettledStep]:
     answer = await sale_calls.record_result(db, operation_id, result, teller)
     await raise_refusal(db, answer, None)
-    step = await _step(db, operation_id)
+    step = await _step(db, answer)
     return Outcome(SettledStep(step.operation, step.order, Advice(answer.detail)), answer.replayed)
 
 
@@ -146,27 +147,30 @@ def _storable(result: OperationResult) -> OperationResult:
     """As it may be stored: no card data (R43), nothing that PostgreSQL or a reader of instants trips over."""
     refuse_unstorable({"/provider_ref": result.provider_ref, "/next_action": result.next_action})
     refuse_strange_instants({f"/evidence/{index}/at": item.at for index, item in enumerate(result.evidence)})
-    decline_code, card_brand = storable_texts({"/decline_code": result.decline_code, "/card_brand": result.card_brand})
+    decline_code, card_brand, fingerprint = storable_texts(
+        {
+            "/decline_code": result.decline_code,
+            "/card_brand": result.card_brand,
+            "/card_fingerprint": result.card_fingerprint,
+        }
+    )
     directions = storable_texts({f"/evidence/{n}/direction": item.direction for n, item in enumerate(result.evidence)})
     bodies = storable_texts({f"/evidence/{n}/body": item.body for n, item in enumerate(result.evidence)})
     evidence = tuple(
         Evidence(item.at, direction, body)
         for item, direction, body in zip(result.evidence, directions, bodies, strict=True)
     )
-    return replace(result, decline_code=decline_code, card_brand=card_brand, evidence=evidence)
+    return replace(
+        result, decline_code=decline_code, card_brand=card_brand, evidence=evidence, card_fingerprint=fingerprint
+    )
 
 
-async def _step(db: Database, operation_id: UUID) -> PaymentStep:
-    operation = await read_operation(db, operation_id)
-    order = await order_as_it_stands(db, operation.order_id)
-    newest = next((each for each in order.operations if each.operation_id == operation_id), operation)
-    return PaymentStep(newest, order)
-
-
-def _made(answer: sale_calls.SaleAnswer) -> UUID:
-    if answer.result_id is None:
-        raise RuntimeError("the database answered without saying what it made")
-    return answer.result_id
+async def _step(db: Database, answer: SaleAnswer) -> PaymentStep:
+    order = await order_told_by(db, answer)
+    operation = next((each for each in order.operations if each.operation_id == answer.result_id), None)
+    if operation is None:
+        raise RuntimeError("the database answered without the operation that it made")
+    return PaymentStep(operation, order)
 
 
 def _check_intent(caller: Caller, intent: PaymentIntent) -> None:

@@ -4,7 +4,8 @@
 work of several statements, `fetch()` for reads, `call()` for one SQL function that is a whole sale step: it
 carries a key or is idempotent by nature, so after a deadlock or a lost connection it is simply called again (G5, G6).
 Every one of them ends in time, whatever the database does: see `timely_pool`.
-`decide_hold()` takes holds: with lanes many at a time, without them each on its own.
+Holds (`decide_hold()`), checkouts, payments, results and order reads go through lanes, many at a time; without lanes
+each goes on its own.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TypeVar
+from uuid import UUID
 
 from booking.domain.errors import AuthorityAwayError
+from booking.store.block_source import BlockSource
 from booking.store.connection import (
     GENERAL_LIMITS,
     LANE_LIMITS,
@@ -25,8 +28,12 @@ from booking.store.connection import (
     Record,
 )
 from booking.store.hold_lane import HoldAsk, HoldVerdict, HoldWork
+from booking.store.lanes import Lane
 from booking.store.micro_batches import MicroBatches
+from booking.store.place_lane import PlaceAsk, PlaceVerdict, PlaceWork
+from booking.store.sale_lanes import OrderPicture, OrderReads, SaleAnswer, SaleAsk, SaleWork
 from booking.store.seat_labels import SeatLabels
+from booking.store.tier_names import TierNames
 from booking.store.timely_pool import TimelyPool
 from booking.store.violations import domain_errors, is_connection_lost, may_repeat
 
@@ -35,6 +42,8 @@ T = TypeVar("T")
 MAX_REPEATS = 5
 MAX_RECONNECTS = 4
 HOLD_LANES = 2
+SALE_LANES = 4
+PLACE_LANES = 2
 PULSE_S = 1.5
 
 
@@ -48,8 +57,23 @@ class Database:
         self.sales = TimelyPool(SALE_LIMITS, self._distrust_all)
         self.lanes = TimelyPool(LANE_LIMITS, self._distrust_all) if lanes else None
         self.seat_labels = SeatLabels(self.fetch)
+        self.blocks = BlockSource(self.fetch)
         self._hold_work = HoldWork(self._fetch_on_lane, self.call)
         self.hold_lanes: MicroBatches[HoldAsk, HoldVerdict] | None = None
+        self.tier_names = TierNames(self.fetch)
+        self.place_work = PlaceWork(self._fetch_on_lane, self.call)
+        self.places: Lane[PlaceAsk, PlaceVerdict] = Lane(self.place_work, "places", PLACE_LANES)
+        self.check_outs = self._sale_lane("check_out_batch", "checkouts")
+        self.payments = self._sale_lane("open_payment_batch", "payments")
+        self.results = self._sale_lane("record_result_batch", "results")
+        reads = OrderReads(self._fetch_on_lane, self.fetch)
+        self.order_reads: Lane[UUID, OrderPicture] = Lane(reads, "order reads")
+
+    def _sale_lane(self, statement: str, name: str) -> Lane[SaleAsk, SaleAnswer]:
+        return Lane(SaleWork(statement, self._fetch_on_lane, self.call), name)
+
+    def _lanes_of_sales(self) -> tuple[Lane[SaleAsk, SaleAnswer] | Lane[UUID, OrderPicture], ...]:
+        return (self.check_outs, self.payments, self.results, self.order_reads)
 
     @classmethod
     async def open(
@@ -72,15 +96,19 @@ class Database:
             await db.general.open(dsn, application, general_size)
             await db.sales.open(dsn, f"{application} sales", sale_size, min_size=0)
             if db.lanes is not None:
-                await db.lanes.open(dsn, f"{application} lane", HOLD_LANES, min_size=0)
+                await db.lanes.open(dsn, f"{application} lane", HOLD_LANES + SALE_LANES + PLACE_LANES, min_size=0)
                 db.hold_lanes = MicroBatches(db._hold_work, "holds", HOLD_LANES)
                 db.hold_lanes.start()
+                db.places.start()
+                for lane in db._lanes_of_sales():
+                    lane.start()
         return db
 
     async def close(self) -> None:
         """Finish what the lanes have under way, then close all connections; those that hang are cut."""
         if self.hold_lanes is not None:
             await self.hold_lanes.close()
+        await asyncio.gather(self.places.close(), *(lane.close() for lane in self._lanes_of_sales()))
         await asyncio.gather(*(pool.close() for pool in self._pools()))
 
     def _pools(self) -> list[TimelyPool]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 import msgspec
@@ -22,15 +23,66 @@ from booking.store.connection import Record
 from booking.store.database import Database
 
 
-async def read_orders(db: Database, order_ids: Sequence[UUID]) -> dict[UUID, tuple[Order, str]]:
-    """Orders by id, each with the principal it belongs to; those that do not exist are left out."""
-    # Operations first: an order is never older than what they tell of.
-    operations = await db.fetch(query("read_operations_of_orders"), list(order_ids))
-    rows = await db.fetch(query("read_order"), list(order_ids))
-    by_order: dict[UUID, list[PaymentOperation]] = {order_id: [] for order_id in order_ids}
-    for row in operations:
-        by_order[row["order_id"]].append(operation_of(row))
-    return {row["order_id"]: (_order_of(row, by_order[row["order_id"]]), row["principal"]) for row in rows}
+class _Line(msgspec.Struct, array_like=True, frozen=True):
+    seat_no: int
+    price_type_id: int
+    price_type_name: str
+    amount_minor: int
+
+
+class _Picture(msgspec.Struct, frozen=True):
+    """What `orders_as_json` tells of an order."""
+
+    order_id: OrderId
+    event_id: EventId
+    number: str
+    status: OrderStatus
+    amount_minor: int
+    currency: str
+    price_version: int
+    created_at: datetime
+    server_time: datetime
+    plan_id: UUID
+    plan_version: int
+    pay_until: datetime | None
+    hold_ids: tuple[HoldId, ...]
+    lines: tuple[_Line, ...]
+    operations: tuple[PaymentOperation, ...]
+
+
+_decoder = msgspec.json.Decoder(_Picture)
+
+
+async def read_order(db: Database, order_id: UUID) -> tuple[Order, str] | None:
+    """An order and the principal it belongs to; reads of one moment share a round trip."""
+    found = await db.order_reads.decide(order_id)
+    if found.picture is None or found.principal is None:
+        return None
+    return await order_of(db, found.picture), found.principal
+
+
+async def order_of(db: Database, picture: str) -> Order:
+    """The order that a row of `orders_as_json` shows, its seats with their labels."""
+    shown = _decoder.decode(picture)
+    refs = await db.seat_labels.refs(shown.plan_id, shown.plan_version, [line.seat_no for line in shown.lines])
+    return Order(
+        order_id=shown.order_id,
+        event_id=shown.event_id,
+        number=shown.number,
+        status=shown.status,
+        amount_minor=shown.amount_minor,
+        currency=shown.currency,
+        price_version=shown.price_version,
+        lines=tuple(
+            OrderLine(seat, line.price_type_id, line.price_type_name, line.amount_minor)
+            for seat, line in zip(refs, shown.lines, strict=True)
+        ),
+        hold_ids=shown.hold_ids,
+        operations=shown.operations,
+        pay_until=shown.pay_until,
+        created_at=shown.created_at,
+        server_time=shown.server_time,
+    )
 
 
 async def read_operations(db: Database, operation_ids: Sequence[UUID]) -> list[PaymentOperation]:
@@ -61,22 +113,4 @@ def operation_of(row: Record) -> PaymentOperation:
         idempotency_key=row["idempotency_key"],
         payment_method=row["payment_method"],
         attempts=row["attempts"],
-    )
-
-
-def _order_of(row: Record, operations: Iterable[PaymentOperation]) -> Order:
-    return Order(
-        order_id=OrderId(row["order_id"]),
-        event_id=EventId(row["event_id"]),
-        number=row["number"],
-        status=OrderStatus(row["status"]),
-        amount_minor=row["amount_minor"],
-        currency=row["currency"],
-        price_version=row["price_version"],
-        lines=msgspec.json.decode(row["lines"], type=tuple[OrderLine, ...]),
-        hold_ids=tuple(HoldId(hold_id) for hold_id in row["hold_ids"]),
-        operations=tuple(operations),
-        pay_until=row["pay_until"],
-        created_at=row["created_at"],
-        server_time=row["server_time"],
     )

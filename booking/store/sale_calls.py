@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-import msgspec
 from uuid_utils.compat import uuid7
 
 from booking.domain.caller import Caller
@@ -14,17 +13,8 @@ from booking.domain.model import CheckoutLine, OperationResult, PaymentIntent
 from booking.sql import query
 from booking.store.connection import Record
 from booking.store.database import Database
-
-
-@dataclass(frozen=True, slots=True)
-class SaleAnswer:
-    """`code` is '' or an error code, explained by `seats` and `detail`; `result_id` is what was made or found."""
-
-    code: str
-    result_id: UUID | None
-    replayed: bool
-    detail: str
-    seats: tuple[int, ...]
+from booking.store.sale_lanes import SaleAnswer, sale_ask
+from booking.store.violations import domain_errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +42,29 @@ async def check_out(
     use: KeyUse,
 ) -> SaleAnswer:
     """Hold → order; the new order is `result_id`."""
-    return _answer(
-        await db.call(
-            query("check_out"), caller.principal, caller.acts_for_all, hold_id, uuid7(), number, caller.staff_id,
-            [line.seat_no for line in lines], [line.price_type_id for line in lines], shown_total, use.key, use.digest,
-        )
-    )  # fmt: skip
+    order_id = uuid7()
+    arguments: dict[str, object] = {
+        "principal": caller.principal, "acts_for_all": caller.acts_for_all, "hold_id": hold_id, "order_id": order_id,
+        "number": number, "staff_id": caller.staff_id, "seats": [line.seat_no for line in lines],
+        "price_types": [line.price_type_id for line in lines], "shown_total": shown_total, "key": use.key,
+    }  # fmt: skip
+    with domain_errors():
+        ask = sale_ask(hold_id, arguments, digest=use.digest, makes=order_id)
+    return await db.check_outs.decide(ask)
 
 
 async def open_payment(db: Database, caller: Caller, order_id: UUID, intent: PaymentIntent, use: KeyUse) -> SaleAnswer:
     """A payment operation for the order; cash confirms at once. `result_id` is the operation."""
-    return _answer(
-        await db.call(
-            query("open_payment"), caller.principal, caller.acts_for_all, order_id, uuid7(), intent.kind,
-            intent.provider, caller.device_id, intent.amount_minor, intent.tendered_minor, intent.payment_method,
-            use.key, use.digest,
-        )
-    )  # fmt: skip
+    operation_id = uuid7()
+    arguments: dict[str, object] = {
+        "principal": caller.principal, "acts_for_all": caller.acts_for_all, "order_id": order_id,
+        "operation_id": operation_id, "kind": intent.kind, "provider": intent.provider, "device_id": caller.device_id,
+        "amount": intent.amount_minor, "tendered": intent.tendered_minor, "payment_method": intent.payment_method,
+        "key": use.key,
+    }  # fmt: skip
+    with domain_errors():
+        ask = sale_ask(order_id, arguments, digest=use.digest, makes=operation_id)
+    return await db.payments.decide(ask)
 
 
 async def mark_sent(db: Database, operation_id: UUID) -> bool:
@@ -90,15 +86,17 @@ class Teller:
 
 async def record_result(db: Database, operation_id: UUID, result: OperationResult, teller: Teller) -> SaleAnswer:
     """The database decides whether this teller may speak of this operation."""
-    evidence = msgspec.json.encode(result.evidence).decode()
     key, digest = (teller.use.key, teller.use.digest) if teller.use else (None, None)
-    return _answer(
-        await db.call(
-            query("record_result"), operation_id, teller.device_id, result.outcome, result.amount_minor,
-            result.provider_ref, result.decline_code, result.card_brand, result.next_action, evidence, teller.source,
-            [uuid7(), uuid7()], teller.principal, key, digest,
-        )
-    )  # fmt: skip
+    arguments: dict[str, object] = {
+        "operation_id": operation_id, "device_id": teller.device_id, "outcome": result.outcome,
+        "amount": result.amount_minor, "provider_ref": result.provider_ref, "decline_code": result.decline_code,
+        "card_brand": result.card_brand, "next_action": result.next_action, "evidence": result.evidence,
+        "source": teller.source, "spare": [uuid7(), uuid7()], "principal": teller.principal, "key": key,
+        "card_fingerprint": result.card_fingerprint,
+    }  # fmt: skip
+    with domain_errors():
+        ask = sale_ask(operation_id, arguments, digest=digest)
+    return await db.results.decide(ask)
 
 
 async def claim_due_operations(db: Database, limit: int) -> list[UUID]:

@@ -1,0 +1,43 @@
+-- Many payments opened in one transaction: as check_out_batch, each is `open_payment`.
+CREATE OR REPLACE FUNCTION open_payment_batch(p_requests jsonb, p_wait boolean)
+RETURNS TABLE (
+    request integer, code text, result_id uuid, replayed boolean, detail text, seats integer[], picture text
+) LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_busy    uuid[] := '{}';
+    v_orders  uuid[];
+    v_answers sale_answer[];
+    v_ask     record;
+BEGIN
+    v_orders := ARRAY(SELECT (q.value ->> 'order_id')::uuid
+                        FROM jsonb_array_elements(p_requests) WITH ORDINALITY AS q (value, r) ORDER BY q.r);
+    IF NOT p_wait THEN
+        v_busy := busy_sales(v_orders);
+    END IF;
+    FOR v_ask IN
+        SELECT q.*
+          FROM ROWS FROM (jsonb_to_recordset(p_requests) AS (
+                   principal text, acts_for_all boolean, order_id uuid, operation_id uuid, kind text, provider text,
+                   device_id uuid, amount bigint, tendered bigint, payment_method text, key text, digest bytea
+               )) WITH ORDINALITY AS q (
+                   principal, acts_for_all, order_id, operation_id, kind, provider,
+                   device_id, amount, tendered, payment_method, key, digest, r)
+         ORDER BY q.principal, q.key
+    LOOP
+        IF v_ask.order_id = ANY (v_busy) THEN
+            v_answers[v_ask.r] := seen_or_slow(v_ask.principal, 'payments', v_ask.key, v_ask.digest, v_ask.order_id);
+        ELSE
+            v_answers[v_ask.r] := open_payment(
+                v_ask.principal, v_ask.acts_for_all, v_ask.order_id, v_ask.operation_id, v_ask.kind, v_ask.provider,
+                v_ask.device_id, v_ask.amount, v_ask.tendered, v_ask.payment_method, v_ask.key, v_ask.digest, p_wait);
+        END IF;
+    END LOOP;
+    RETURN QUERY
+    SELECT a.r::integer, a.code, a.result_id, coalesce(a.replayed, false), coalesce(a.detail, ''), a.seats, o.picture
+      FROM unnest(v_answers) WITH ORDINALITY AS a (code, result_id, replayed, detail, seats, r)
+      LEFT JOIN LATERAL (SELECT * FROM orders_as_json(ARRAY[v_orders[a.r]]) WHERE a.code = '' OFFSET 0) o ON true
+     ORDER BY a.r;
+END $$;

@@ -1,1 +1,0 @@
-SELECT code, result_id, replayed, detail, seats FROM open_payment($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)

@@ -1,2 +1,0 @@
-SELECT code, result_id, replayed, detail, seats
-  FROM record_result($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
