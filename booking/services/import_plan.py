@@ -1,7 +1,8 @@
 """Import and export of seating plans: a plan belongs to a venue, its versions never change (R13).
 
-The same plan twice is the same version; a changed plan of the same name is the next version of it. Events stay on the
-version they were made with.
+The same plan twice is the same version; a changed plan of the same name is the next version of it, and its seats keep
+the numbers that they had (see seating_plan/numbering.py). Events stay on the version they were made with until somebody
+changes their plan.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from booking.domain.seating_plan.document import (
 )
 from booking.domain.seating_plan.faults import Finding
 from booking.domain.seating_plan.model import MAX_LABEL, SeatingPlan
+from booking.domain.seating_plan.numbering import number_as_before
 from booking.store import plan_queries
 from booking.store.connection import JOB_LIMITS
 from booking.store.database import Database
+from booking.store.plan_queries import NewPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +71,20 @@ async def import_plan(
                 return ImportedPlan(_uuid(stored["plan_id"]), stored["version"], is_new=False)
         plan_id = _uuid(versions[-1]["plan_id"]) if versions else uuid7()
         version = versions[-1]["version"] + 1 if versions else 1
-        await plan_queries.insert_plan(
-            connection,
-            plan,
-            plan_id=plan_id,
-            version=version,
-            venue_id=venue["venue_id"],
-            document=document_of_body(body, plan_id, version),
-            digest=digest,
+        numbered = body
+        if versions:
+            before = await plan_queries.read_newest_document(connection, plan_id)
+            numbered = await asyncio.to_thread(number_as_before, body, before)
+        new = NewPlan(
+            plan_id,
+            version,
+            venue["venue_id"],
+            plan.name,
+            document_of_body(numbered, plan_id, version),
+            digest,
+            None if numbered is body else document_of_body(body, plan_id, version),
         )
+        await plan_queries.insert_plan(connection, new)
         detail: dict[str, object] = {
             "version": version,
             "seats": plan.seat_count,

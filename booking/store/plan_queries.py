@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+import msgspec
+from uuid_utils.compat import uuid7
+
 from booking import sql
 from booking.domain.model import EventId, Price, PriceCategory, PriceType
-from booking.domain.seating_plan.columns import columns_of_plan, part_starts
-from booking.domain.seating_plan.model import SeatingPlan
+from booking.domain.seating_plan.columns import columns_of_document, part_starts
 from booking.store.connection import Connection, Record
 from booking.store.database import Database
 
@@ -19,6 +21,19 @@ _SEAT_COLUMNS = (
     "plan_id", "version", "seat_no", "guid", "section", "row_label", "number", "category_no", "flags",
     "starts_part",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class NewPlan:
+    """A row of `plans`. `source`: the document as it came, where its seats were numbered otherwise; else None."""
+
+    plan_id: UUID
+    version: int
+    venue_id: UUID
+    name: str
+    document: bytes
+    digest: bytes
+    source: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,31 +76,39 @@ async def list_plan_versions(connection: Connection, venue_id: UUID, name: str) 
     return await connection.fetch(sql.query("list_plan_versions"), venue_id, name)
 
 
-async def insert_plan(
-    connection: Connection,
-    plan: SeatingPlan,
-    *,
-    plan_id: UUID,
-    version: int,
-    venue_id: UUID,
-    document: bytes,
-    digest: bytes,
-) -> None:
-    """Store one version of a plan and the names of its seats (by COPY: 60,000 in some tenths of a second)."""
+async def read_newest_document(connection: Connection, plan_id: UUID) -> bytes:
+    """The document of the newest version, its seats as they are numbered."""
+    document: bytes = await connection.fetchval(sql.query("read_newest_document"), plan_id)
+    return document
+
+
+async def insert_plan(connection: Connection, new: NewPlan) -> None:
+    """Store one version of a plan and the names of its seats (by COPY: 60,000 in some tenths of a second).
+
+    Seats that are gone keep the names that they had, so that what was sold of them once can still be told.
+    """
+    records = seat_records(new)
     await connection.execute(
-        sql.query("insert_plan"), plan_id, version, venue_id, plan.name, document, plan.seat_count, digest
-    )
-    starts = part_starts(columns_of_plan(plan)).tolist()
-    records: list[tuple[object, ...]] = []
-    for section_no, row in plan.rows():
-        section = plan.sections[section_no].name
-        for seat in row.seats:
-            records.append(
-                (plan_id, version, len(records), seat.guid, section, row.label, seat.number, seat.category_no,
-                 int(seat.flags), starts[len(records)])
-            )  # fmt: skip
+        sql.query("insert_plan"), new.plan_id, new.version, new.venue_id, new.name, new.document, len(records),
+        new.digest, new.source,
+    )  # fmt: skip
     await connection.copy_records_to_table("plan_seats", records=records, columns=_SEAT_COLUMNS)
+    await connection.execute(sql.query("name_gone_seats"), new.plan_id, new.version)
     await connection.execute("ANALYZE plan_seats")
+
+
+def seat_records(new: NewPlan) -> list[tuple[object, ...]]:
+    """The rows of `plan_seats` that a document stands for."""
+    body = msgspec.json.decode(new.document)
+    seats, rows = body["seats"], body["rows"]
+    names = [(body["sections"][row["section_no"]]["name"], row["label"]) for row in rows]
+    starts = part_starts(columns_of_document(new.document)).tolist()
+    return [
+        (new.plan_id, new.version, seat_no, guid, *names[row_no], number, category_no, flags, starts[seat_no])
+        for seat_no, (guid, row_no, number, category_no, flags) in enumerate(
+            zip(seats["guid"], seats["row_no"], seats["number"], seats["category_no"], seats["flags"], strict=True)
+        )
+    ]
 
 
 async def record_plan_import(connection: Connection, principal: str, subject: str, detail: dict[str, object]) -> None:
@@ -130,9 +153,9 @@ async def insert_event(
         [price.price_type_id for price in price_list.prices],
         [price.amount_minor for price in price_list.prices],
     )
-    await connection.execute(
-        sql.query("insert_event_seats"), event_id, event.plan_id, event.plan_version, list(house_seats)
-    )
+    await connection.execute(sql.query("insert_event_seats"), event_id, event.plan_id, event.plan_version)
+    if house_seats:
+        await connection.execute(sql.query("insert_house_seats"), uuid7(), event_id, list(house_seats))
     await connection.execute(sql.query("insert_event_feed"), event_id)
     # The first buyers come at once, long before autovacuum: without figures their plans would scan all seats.
     await connection.execute("ANALYZE seats")

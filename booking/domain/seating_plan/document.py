@@ -115,10 +115,18 @@ def plan_of_document(data: bytes) -> SeatingPlan:
 
 
 def categories_of_document(data: bytes) -> tuple[tuple[Category, ...], frozenset[int]]:
-    """The categories of a document, and the numbers of those that have seats, without building 60,000 seats."""
+    """The categories of a document, and the numbers of those that have seats, without building 60,000 seats.
+
+    Seats that are gone do not count (see numbering.py).
+    """
     body: _Document = msgspec.json.decode(data)
     categories = tuple(Category(category["name"], category["color"]) for category in body["categories"])
-    return categories, frozenset(body["seats"]["category_no"])
+    columns = body["seats"]
+    return categories, frozenset(
+        category_no
+        for category_no, flags in zip(columns["category_no"], columns["flags"], strict=True)
+        if not flags & SeatFlag.GONE
+    )
 
 
 def _section_body(section: Section) -> _Document:

@@ -22,12 +22,13 @@ MAX_COORDINATE = 1_000_000.0
 
 
 class SeatFlag(IntFlag):
-    """Marks of a seat; the values travel in the plan document."""
+    """Marks of a seat; the values travel in the plan document. GONE: a number without a seat (see numbering.py)."""
 
     NONE = 0
     ACCESSIBLE = 1
     COMPANION = 2
     RESTRICTED_VIEW = 4
+    GONE = 8
 
 
 class LabelPosition(StrEnum):
