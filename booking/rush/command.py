@@ -1,0 +1,232 @@
+"""The verb `rush`: opening-minute traffic, in an open loop, bounded, with a report.
+
+    python3 run.py rush [--rate 200] [--seconds 20] [--report DIR] [--json]
+    python3 run.py rush --server http://127.0.0.1:8080 [--event 7] [--dsn DSN]
+
+Without `--server` it starts a database, API, workers and sandbox of its own, and stops them at the end.
+Exit codes: 0 done, 1 an invariant is broken, answers contradict each other or a 5xx other than 503 was seen,
+2 wrong use, 3 the server or the database cannot be reached.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from booking.domain.errors import BookingError
+from booking.embedded import EmbeddedError
+from booking.rush import arrivals, plan, report
+from booking.rush.accounts import RunningServer, ServerError
+from booking.rush.conductor import Conductor, Run, Second, SenderFailedError, say
+from booking.rush.own_stack import StackError, own_stack
+from booking.rush.plan import Sale, Server, Traffic
+from booking.services.check_invariants import check
+from booking.web.serve import is_loopback
+
+DONE, FOUND_WRONG, UNREACHABLE, INTERRUPTED = 0, 1, 3, 130
+_FIRST_ACCOUNTS = 200
+_USUAL_ACCOUNTS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is rushed; `dsn` is where the invariants are looked at, if anywhere."""
+
+    server: Server
+    sale: Sale
+    tokens: tuple[str, ...]
+    dsn: str | None
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Rush. Returns the exit code."""
+    chosen = _parse(arguments)
+    try:
+        verdict = asyncio.run(_until_stopped(chosen))
+    except (BookingError, EmbeddedError, StackError, ServerError, SenderFailedError, OSError) as error:
+        say(str(error) or type(error).__name__)
+        return UNREACHABLE
+    except asyncio.CancelledError:
+        say("stopped")
+        return INTERRUPTED
+    if chosen.report is not None:
+        say(f"report: {report.write(verdict, chosen.report)}")
+    text = json.dumps(report.as_json(verdict)) if chosen.json else "\n".join(report.as_lines(verdict))
+    sys.stdout.write(text + "\n")
+    if verdict.run.count("offered") == verdict.run.count("failed"):
+        say("no request was answered")
+        return UNREACHABLE
+    return DONE if verdict.good else FOUND_WRONG
+
+
+async def _until_stopped(chosen: argparse.Namespace) -> report.Verdict:
+    """SIGTERM stops as Ctrl-C does: everything that was started is stopped first."""
+    task = asyncio.current_task()
+    if task is not None and sys.platform != "win32":
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await rush(chosen)
+
+
+async def rush(chosen: argparse.Namespace) -> report.Verdict:
+    """The whole run: prepare, send, look at the invariants."""
+    async with _target(chosen) as target:
+        traffic = Traffic(
+            rate=chosen.rate, maps_per_s=chosen.maps, seconds=chosen.seconds, shape=chosen.arrivals, skew=chosen.skew,
+            groups=chosen.groups, double_clicks=chosen.double_clicks, buyers=chosen.buyers, patience=chosen.patience,
+        )  # fmt: skip
+        say(f"{len(target.sale.prices):,} seats, {len(target.tokens):,} accounts, {target.server.url}")
+        conductor = Conductor(target.server, target.sale, target.tokens, traffic)
+        run = await conductor.conduct(
+            processes=chosen.processes, connections=chosen.connections, most_requests=chosen.most_requests,
+            drain_s=chosen.drain, timeout_s=chosen.timeout, seed=chosen.seed, progress=_progress(chosen.seconds),
+        )  # fmt: skip
+        breaches = details = None
+        if target.dsn is not None:
+            say("looking at the invariants")
+            found = (await check(target.dsn)).breaches
+            breaches, details = len(found), [f"{breach.rule}: {breach.detail}" for breach in found]
+    return report.Verdict(run, breaches, details or (), _settings(chosen, target))
+
+
+@asynccontextmanager
+async def _target(chosen: argparse.Namespace) -> AsyncIterator[Target]:
+    accounts = chosen.accounts or min(_USUAL_ACCOUNTS, _FIRST_ACCOUNTS + int(chosen.rate * chosen.seconds))
+    if chosen.server is None:
+        say("starting a database, sandbox, API and workers")
+        async with own_stack(chosen.seats, accounts) as stack:
+            yield Target(stack.server, stack.sale, stack.tokens, stack.dsn)
+        return
+    running = RunningServer(chosen.server)
+    try:
+        sale = await running.sale(chosen.event)
+        say(f"opening {accounts:,} accounts")
+        tokens = await running.open_accounts(accounts)
+    finally:
+        running.close()
+    yield Target(chosen.server, sale, tokens, chosen.dsn)
+
+
+def _progress(seconds: float) -> Callable[[Run, Second], None]:
+    def tell(run: Run, second: Second) -> None:
+        say(
+            f"{second.at_s + 1:4d}/{seconds:.0f} s  offered {second.offered:6,}/s  done {second.done:6,}/s"
+            f"  shed {second.shed:5,}  failed {second.failed:4,}  p50 {second.p50_ms:7.1f} ms"
+            f"  p99 {second.p99_ms:7.1f} ms  open {second.open:5,}  so far {run.count('offered'):,}"
+        )
+
+    return tell
+
+
+def _settings(chosen: argparse.Namespace, target: Target) -> dict[str, object]:
+    """What the run was, without secrets."""
+    names = (
+        "rate", "maps", "seconds", "arrivals", "skew", "groups", "double_clicks", "buyers", "patience", "processes",
+        "connections", "timeout", "drain", "most_requests", "seed",
+    )  # fmt: skip
+    return {
+        "server": target.server.url if chosen.server is not None else "its own",
+        "event_id": target.sale.event_id,
+        "seats": len(target.sale.prices),
+        "accounts": len(target.tokens),
+        **{name: getattr(chosen, name) for name in names},
+    }
+
+
+# ---------------------------------------------------------------- the command line
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="taquilla rush",
+        description="Opening-minute traffic in an open loop: latency runs from the instant at which a request was meant"
+        " to leave. Without --server everything that it needs is started, and stopped at the end.",
+    )
+    _add_target(parser)
+    _add_traffic(parser)
+    _add_bounds(parser)
+    parser.add_argument("--report", type=Path, metavar="DIR", help=f"write {report.HTML_NAME} and {report.JSON_NAME}")
+    parser.add_argument("--json", action="store_true", help="print {offered, done, p50_ms, p99_ms, shed, breaches, …}")
+    chosen = parser.parse_args(arguments)
+    _check_target(parser, chosen)
+    if chosen.report is not None and chosen.report.exists() and not chosen.report.is_dir():
+        parser.error(f"--report: {chosen.report} is no folder")
+    return chosen
+
+
+def _add_target(parser: argparse.ArgumentParser) -> None:
+    where = parser.add_argument_group("where")
+    where.add_argument("--server", metavar="URL", help="an API that runs already; on this machine unless you say more")
+    where.add_argument("--i-run-this-host", metavar="HOST", help="allows a --server on another machine: name it again")
+    where.add_argument("--event", type=int, help="the event to rush (default: the first on sale)")
+    where.add_argument("--dsn", help="look at the invariants of this database at the end (its own: always)")
+    where.add_argument(
+        "--seats", type=_between(int, 6, plan.MOST_SEATS), default=20_000, help="of its own event (default: 20000)"
+    )
+
+
+def _add_traffic(parser: argparse.ArgumentParser) -> None:
+    crowd = parser.add_argument_group("the crowd")
+    crowd.add_argument(
+        "--rate", type=_between(float, 0.1, plan.LARGEST_RATE_PER_S), default=200.0, help="first holds/s"
+    )
+    crowd.add_argument("--maps", type=_between(float, 0.0, plan.LARGEST_RATE_PER_S), default=50.0, help="map reads/s")
+    crowd.add_argument("--seconds", type=_between(float, 0.5, plan.LONGEST_S), default=20.0)
+    crowd.add_argument("--arrivals", choices=arrivals.SHAPES, default=arrivals.BURSTS)
+    crowd.add_argument("--skew", type=_between(float, 0.0, 3.0), default=0.8, help="Zipf's exponent over the seats")
+    share = _between(float, 0.0, 1.0)
+    crowd.add_argument("--groups", type=share, default=0.1, help="share of arrivals that are friends who overlap")
+    crowd.add_argument("--double-clicks", type=share, default=0.05, help="share of holds sent twice under one key")
+    crowd.add_argument("--buyers", type=share, default=0.5, help="share of winners that check out and pay")
+    crowd.add_argument("--patience", type=share, default=0.7, help="share of clients that do as Retry-After says")
+    crowd.add_argument("--accounts", type=_between(int, 1, plan.MOST_ACCOUNTS), help="default: one an arrival, to 5000")
+
+
+def _add_bounds(parser: argparse.ArgumentParser) -> None:
+    bounds = parser.add_argument_group("bounds")
+    bounds.add_argument("--processes", type=_between(int, 1, plan.MOST_PROCESSES), default=1, help="sender processes")
+    bounds.add_argument("--connections", type=_between(int, 1, plan.MOST_CONNECTIONS), default=200)
+    bounds.add_argument("--timeout", type=_between(float, 0.1, 60.0), default=10.0, metavar="S", help="of one request")
+    bounds.add_argument("--drain", type=_between(float, 0.0, 60.0), default=8.0, metavar="S", help="for what is open")
+    bounds.add_argument("--most-requests", type=_between(int, 1, plan.MOST_REQUESTS), default=1_000_000)
+    bounds.add_argument("--seed", type=_between(int, 0, 2**31 - 1), default=1)
+
+
+def _between(kind: type[int | float], least: float, most: float) -> Callable[[str], float]:
+    """A number within bounds, as a type of argparse. NaN is within none."""
+
+    def read(text: str) -> float:
+        try:
+            value = kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"from {least:g} to {most:g}")
+        return value
+
+    return read
+
+
+def _check_target(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> None:
+    """Load goes to this machine alone, or to one that its operator names twice, over TLS."""
+    if chosen.server is None:
+        if chosen.event is not None or chosen.dsn is not None or chosen.i_run_this_host is not None:
+            parser.error("--event, --dsn and --i-run-this-host go with --server")
+        return
+    try:
+        chosen.server = Server.of_url(chosen.server)
+    except ValueError as error:
+        parser.error(f"--server: {error}")
+    host = chosen.server.host
+    if is_loopback(host):
+        return
+    if chosen.i_run_this_host != host:
+        parser.error(f"--server: {host} is another machine; to load one that you run, add --i-run-this-host {host}")
+    if not chosen.server.tls:
+        parser.error("--server: another machine is spoken to over https only")

@@ -1,0 +1,179 @@
+"""The sender processes of a run: started together, merged as they tell, watched, ended at the deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import msgspec
+
+from booking.rush.histogram import Histogram
+from booking.rush.own_stack import end, spawn
+from booking.rush.plan import Sale, SenderPlan, Server, Traffic
+from booking.rush.tally import Tally, Telling
+
+_START_IN_S = 1.0
+_OVERTIME_S = 20.0
+_LARGEST_SEED = 2**31
+_read_telling = msgspec.json.Decoder(Telling)
+
+
+class SenderFailedError(Exception):
+    """A sender process ended before it had told everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Second:
+    """One second of the run, for the charts: counts of requests, latencies in ms of those that ended in it."""
+
+    at_s: int
+    offered: int
+    done: int
+    shed: int
+    failed: int
+    p50_ms: float
+    p99_ms: float
+    open: int
+
+
+@dataclass(slots=True)
+class Run:
+    """What all senders have told so far."""
+
+    kinds: defaultdict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    lateness: Histogram = field(default_factory=Histogram)
+    contradictions: list[str] = field(default_factory=list)
+    seconds: list[Second] = field(default_factory=list)
+    confirmed: int = 0
+    capped: bool = False
+    elapsed_s: float = 0.0
+
+    def count(self, name: str) -> int:
+        """`offered`, `done`, `shed`, `failed` or `unanswered` over all kinds."""
+        return sum(getattr(tally, name) for tally in self.kinds.values())
+
+    def latency(self) -> Histogram:
+        """All kinds together."""
+        together = Histogram()
+        for tally in self.kinds.values():
+            together.merge(tally.latency)
+        return together
+
+    def server_errors(self) -> int:
+        """Answers that no server gives on purpose: 5xx other than 503."""
+        return sum(
+            count
+            for tally in self.kinds.values()
+            for answer, count in tally.answers.items()
+            if answer[:1] == "5" and answer[:3] != "503"
+        )
+
+
+Progress = Callable[[Run, Second], None]
+
+
+class Conductor:
+    """Runs one rush. `progress` is called once a second with what has happened so far."""
+
+    def __init__(self, server: Server, sale: Sale, tokens: tuple[str, ...], traffic: Traffic) -> None:
+        self._server = server
+        self._sale = sale
+        self._tokens = tokens
+        self._traffic = traffic
+        self._run = Run()
+        self._now = Tally()
+        self._open: dict[int, int] = {}
+
+    async def conduct(
+        self, *, processes: int, connections: int, most_requests: int, drain_s: float, timeout_s: float, seed: int,
+        progress: Progress,
+    ) -> Run:  # fmt: skip
+        """Start the senders and return what they counted.
+
+        Raises:
+            SenderFailedError: one ended too early, or did not end.
+        """
+        starts_at = time.time() + _START_IN_S
+        plans = [
+            SenderPlan(
+                server=self._server, sale=self._sale, traffic=self._traffic.shared_by(processes),
+                tokens=self._tokens[number::processes], connections=-(-connections // processes),
+                most_requests=-(-most_requests // processes), drain_s=drain_s, timeout_s=timeout_s,
+                seed=(seed + number * 7_919) % _LARGEST_SEED, starts_at=starts_at,
+            )
+            for number in range(processes)
+        ]  # fmt: skip
+        ticking = asyncio.create_task(self._tick(starts_at, progress), name="progress")
+        try:
+            async with asyncio.timeout(_START_IN_S + self._traffic.seconds + drain_s + _OVERTIME_S):
+                async with asyncio.TaskGroup() as group:
+                    for number, plan in enumerate(plans):
+                        group.create_task(self._attend(number, plan), name=f"sender {number}")
+        except TimeoutError:
+            raise SenderFailedError("the senders did not end in time") from None
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from errors
+        finally:
+            ticking.cancel()
+            await asyncio.gather(ticking, return_exceptions=True)
+        self._close_second(len(self._run.seconds), progress)
+        return self._run
+
+    async def _attend(self, number: int, plan: SenderPlan) -> None:
+        process = await spawn(
+            ["booking.rush.sender"], stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=None
+        )
+        if process.stdin is None or process.stdout is None:
+            raise SenderFailedError("a sender has no pipes")
+        last = False
+        try:
+            process.stdin.write(msgspec.json.encode(plan))
+            process.stdin.write_eof()
+            async for line in process.stdout:
+                telling = _read_telling.decode(line)
+                self._hear(number, telling)
+                last = telling.last
+            await process.wait()
+        finally:
+            await end(process)
+        if not last:
+            raise SenderFailedError(f"a sender ended too early (exit code {process.returncode})")
+
+    def _hear(self, number: int, telling: Telling) -> None:
+        run = self._run
+        for kind, counts in telling.kinds.items():
+            run.kinds[kind].add(counts)
+            self._now.add(counts)
+        run.lateness.add(telling.lateness, telling.lateness_largest_us)
+        run.contradictions += telling.contradictions
+        run.confirmed += telling.confirmed
+        run.capped = run.capped or telling.capped
+        run.elapsed_s = max(run.elapsed_s, telling.at_s)
+        self._open[number] = telling.open
+
+    async def _tick(self, starts_at: float, progress: Progress) -> None:
+        second = 0
+        while True:
+            # A little after the full second, when the senders have told about it.
+            await asyncio.sleep(max(0.0, starts_at + second + 1.25 - time.time()))
+            self._close_second(second, progress)
+            second += 1
+
+    def _close_second(self, at_s: int, progress: Progress) -> None:
+        now, self._now = self._now, Tally()
+        second = Second(
+            at_s, now.offered, now.done, now.shed, now.failed,
+            now.latency.quantile_ms(0.50), now.latency.quantile_ms(0.99), sum(self._open.values()),
+        )  # fmt: skip
+        self._run.seconds.append(second)
+        progress(self._run, second)
+
+
+def say(text: str) -> None:
+    """One line of progress on standard error."""
+    sys.stderr.write(f"rush: {text}\n")
+    sys.stderr.flush()

@@ -1,0 +1,111 @@
+"""How a sender asks the API: every request counted once, from the instant at which it was meant to leave."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import defaultdict
+
+import msgspec
+
+from booking.rush.histogram import Histogram
+from booking.rush.http_link import Links
+from booking.rush.http_message import Answer, BrokenAnswerError, request_bytes
+from booking.rush.plan import MOST_OPEN, SenderPlan
+from booking.rush.tally import Tally, Telling
+
+UNANSWERED, TIMED_OUT, NO_CONNECTION, CUT, UNSENT = "unanswered", "timeout", "no-connection", "cut", "unsent"
+
+
+_CUTS = (BrokenAnswerError, ConnectionResetError, BrokenPipeError)
+
+
+class _Code(msgspec.Struct):
+    code: str = ""
+
+
+_read_code = msgspec.json.Decoder(_Code)
+
+
+class Office:
+    """The API as the shoppers of one sender see it."""
+
+    def __init__(self, plan: SenderPlan, links: Links) -> None:
+        self.plan = plan
+        self.links = links
+        self.tallies: defaultdict[str, Tally] = defaultdict(Tally)
+        self.lateness = Histogram()
+        self.contradictions: list[str] = []
+        self.confirmed = 0
+        self.capped = False
+        self._offered = 0
+        self._open = 0
+
+    async def ask(
+        self, kind: str, due: float, method: str, path: str, *, token: str = "", key: str = "",
+        body: object = None, headers: str = "",
+    ) -> Answer | None:  # fmt: skip
+        """One request that is meant to leave at `due` (loop time). None when no answer came, or the run is at its cap.
+
+        It is offered at once; whatever holds it up after `due`, here or there, counts as latency.
+        """
+        if self._offered >= self.plan.most_requests:
+            self.capped = True
+            return None
+        loop = asyncio.get_running_loop()
+        if due > loop.time():
+            await asyncio.sleep(due - loop.time())
+        self._offered += 1
+        tally = self.tallies[kind]
+        tally.offered += 1
+        self.lateness.record(loop.time() - due)
+        if self._open >= MOST_OPEN:
+            tally.broken(UNSENT)
+            return None
+        request = request_bytes(
+            method, path, self.plan.server.named, token=token, key=key,
+            body=b"" if body is None else json.dumps(body).encode("ascii"), headers=headers,
+        )  # fmt: skip
+        self._open += 1
+        try:
+            async with asyncio.timeout(self.plan.timeout_s):
+                answer = await self.links.ask(request)
+        except asyncio.CancelledError:
+            self.tallies[kind].broken(UNANSWERED, loop.time() - due)
+            raise
+        except TimeoutError:
+            self.tallies[kind].broken(TIMED_OUT, loop.time() - due)
+            return None
+        except OSError as error:
+            self.tallies[kind].broken(CUT if isinstance(error, _CUTS) else NO_CONNECTION)
+            return None
+        finally:
+            self._open -= 1
+        self.tallies[kind].answered(answer.status, code_of(answer), loop.time() - due)
+        return answer
+
+    def contradict(self, what: str) -> None:
+        """Note two answers that cannot both be true; a few are enough."""
+        if len(self.contradictions) < 100:
+            self.contradictions.append(what)
+
+    def tell(self, at_s: float, *, last: bool) -> Telling:
+        """What happened since the last telling."""
+        telling = Telling(
+            at_s=at_s, open=self._open, waiting=self.links.waiting,
+            kinds={kind: tally.take() for kind, tally in self.tallies.items()},
+            lateness=self.lateness.sparse(), lateness_largest_us=self.lateness.largest_us,
+            contradictions=self.contradictions, confirmed=self.confirmed, capped=self.capped, last=last,
+        )  # fmt: skip
+        self.lateness, self.contradictions, self.confirmed = Histogram(), [], 0
+        return telling
+
+
+def code_of(answer: Answer) -> str:
+    """The code of a refusal; '' otherwise."""
+    if answer.status < 400:
+        return ""
+    try:
+        return _read_code.decode(answer.body).code
+    except msgspec.DecodeError:
+        return "no-problem"

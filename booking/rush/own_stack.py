@@ -1,0 +1,121 @@
+"""A database, the sandbox, the API and the workers of a run's own: started as processes, and all gone at its end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import booking
+from booking.embedded.awaited import awaited_cluster
+from booking.rush.plan import Sale, Server
+from booking.rush.venue import open_sale
+
+READY_WITHIN_S = 60.0
+STOPS_WITHIN_S = 10.0
+_POLL_S = 0.02
+_LAST_WORDS = 1_500
+_CODE = Path(booking.__file__).parents[1]
+# As in the field: what is acknowledged is on disk.
+_HONEST = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on", "shared_buffers": "128MB"}
+
+
+class StackError(Exception):
+    """A part did not start; the text has its last words."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnStack:
+    """What was started: where the API is, its database, the event on sale, and accounts' tokens."""
+
+    server: Server
+    dsn: str
+    sale: Sale
+    tokens: tuple[str, ...]
+
+
+@asynccontextmanager
+async def own_stack(seats: int, accounts: int) -> AsyncIterator[OwnStack]:
+    """Everything that a sale needs, with an event of `seats` seats.
+
+    Raises:
+        EmbeddedError, StackError, BookingError: a part did not start; what had started is stopped again.
+    """
+    async with AsyncExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(prefix="taquilla-rush-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        cluster = await stack.enter_async_context(awaited_cluster(_HONEST))
+        dsn = await asyncio.to_thread(cluster.create_database, "taquilla")
+        sale, tokens = await open_sale(dsn, seats, accounts)
+        sandbox = await stack.enter_async_context(started("sandbox", ["--port", "0"], folder))
+        common = ["--dsn", dsn, "--sandbox-url", f"http://127.0.0.1:{sandbox['port']}"]
+        api = await stack.enter_async_context(started("serve", [*common, "--port", "0"], folder))
+        await stack.enter_async_context(started("work", common, folder))
+        yield OwnStack(Server.of_url(str(api["url"])), dsn, sale, tokens)
+
+
+@asynccontextmanager
+async def started(verb: str, words: Sequence[str], folder: Path) -> AsyncIterator[dict[str, object]]:
+    """`taquilla VERB` as a process that has said that it works; its ready file's facts. Stopped at the end."""
+    ready_file, log_file = folder / f"{verb}.json", folder / f"{verb}.log"
+    own = ["--ready-file", str(ready_file), "--parent-pid", str(os.getpid())]
+    with log_file.open("wb") as log:
+        process = await spawn(["booking", verb, *words, *own], stdout=log.fileno(), stderr=log.fileno())
+    try:
+        yield await _facts(process, verb, ready_file, log_file)
+    finally:
+        await end(process)
+
+
+async def spawn(
+    module: Sequence[str], *, stdout: int, stderr: int | None, stdin: int = asyncio.subprocess.DEVNULL
+) -> asyncio.subprocess.Process:
+    """`python -m MODULE …` with our code, in a session of its own: Ctrl-C is ours to hear."""
+    code = os.pathsep.join(filter(None, [str(_CODE), os.environ.get("PYTHONPATH")]))
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-P", "-m", *module,
+        stdin=stdin, stdout=stdout, stderr=stderr, env={**os.environ, "PYTHONPATH": code}, start_new_session=True,
+        limit=16 * 1024 * 1024,
+    )  # fmt: skip
+
+
+async def end(process: asyncio.subprocess.Process) -> None:
+    """Ask it to stop, and make it when it does not."""
+    if process.returncode is not None:
+        return
+    with suppress(ProcessLookupError):
+        process.send_signal(signal.SIGTERM)
+    try:
+        async with asyncio.timeout(STOPS_WITHIN_S):
+            await process.wait()
+    except TimeoutError:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+async def _facts(process: asyncio.subprocess.Process, verb: str, ready_file: Path, log_file: Path) -> dict[str, object]:
+    until = time.monotonic() + READY_WITHIN_S
+    while (text := _read(ready_file)) is None:
+        if process.returncode is not None or time.monotonic() > until:
+            raise StackError(f"{verb} did not start. Its last words:\n{(_read(log_file) or '')[-_LAST_WORDS:]}")
+        await asyncio.sleep(_POLL_S)
+    facts: dict[str, object] = json.loads(text)
+    return facts
+
+
+def _read(path: Path) -> str | None:
+    """A small file of ours, or None while it is not there."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return None

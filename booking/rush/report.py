@@ -1,0 +1,208 @@
+"""What a run is told as: JSON for scripts, lines for people, and one HTML file with its charts inside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import log10
+from pathlib import Path
+
+from booking.rush.charts import Line, rank_chart, time_chart
+from booking.rush.conductor import Run
+from booking.rush.histogram import Histogram
+from booking.rush.shopper import KINDS
+from booking.rush.tally import Tally
+
+HTML_NAME, JSON_NAME = "rush.html", "rush.json"
+LATE_MS = 20.0
+"""From here on the senders were late themselves: the figures then measure them as well."""
+
+_RANKS = (0.0, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999)
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a;
+  background: #fff; }
+table { border-collapse: collapse; margin: 1rem 0; } th, td { padding: .25rem .7rem; text-align: right; }
+th:first-child, td:first-child { text-align: left; } tr { border-bottom: 1px solid #ddd; }
+svg { width: 100%; height: auto; margin: .5rem 0; } svg text { font: 11px system-ui, sans-serif; fill: #333; }
+svg .title { font-weight: 600; } svg polyline, svg .key { stroke-width: 1.8; } svg .grid { stroke: #e4e4e4; }
+svg .axis { stroke: #666; } .bad { color: #a40000; font-weight: 600; }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A run with what the checks said. `breaches` is None when no database was named to look at."""
+
+    run: Run
+    breaches: int | None
+    details: Sequence[str]
+    settings: Mapping[str, object]
+
+    @property
+    def good(self) -> bool:
+        """No invariant broken, no two answers that contradict each other, no answer that nobody foresaw."""
+        return not self.breaches and not self.run.contradictions and not self.run.server_errors()
+
+
+def as_json(verdict: Verdict) -> dict[str, object]:
+    """`{offered, done, p50_ms, p99_ms, shed, breaches}` over all kinds, and the same for each kind."""
+    run, latency = verdict.run, verdict.run.latency()
+    return {
+        "offered": run.count("offered"),
+        "done": run.count("done"),
+        "shed": run.count("shed"),
+        "failed": run.count("failed"),
+        "p50_ms": _ms(latency, 0.50),
+        "p99_ms": _ms(latency, 0.99),
+        "max_ms": round(latency.largest_us / 1000, 3),
+        "breaches": verdict.breaches,
+        "breach_details": list(verdict.details),
+        "contradictions": list(run.contradictions),
+        "server_errors": run.server_errors(),
+        "confirmed_orders": run.confirmed,
+        "seconds": round(run.elapsed_s, 3),
+        "capped": run.capped,
+        "sender_late_p99_ms": _ms(run.lateness, 0.99),
+        "kinds": {kind: _kind(run.kinds[kind]) for kind in KINDS if kind in run.kinds},
+        "settings": dict(verdict.settings),
+    }
+
+
+def _kind(tally: Tally) -> dict[str, object]:
+    return {
+        "offered": tally.offered,
+        "done": tally.done,
+        "shed": tally.shed,
+        "failed": tally.failed,
+        "p50_ms": _ms(tally.latency, 0.50),
+        "p99_ms": _ms(tally.latency, 0.99),
+        "p999_ms": _ms(tally.latency, 0.999),
+        "max_ms": round(tally.latency.largest_us / 1000, 3),
+        "answers": dict(sorted(tally.answers.items())),
+    }
+
+
+def as_lines(verdict: Verdict) -> list[str]:
+    """The result for a person."""
+    run = verdict.run
+    lines = [f"{'':<14}{'offered':>9}{'done':>9}{'shed':>8}{'failed':>8}{'p50 ms':>10}{'p99 ms':>10}{'max ms':>10}"]
+    rows = [(kind, run.kinds[kind], run.kinds[kind].latency) for kind in KINDS if kind in run.kinds]
+    for kind, tally, latency in rows:
+        lines.append(_line(kind, (tally.offered, tally.done, tally.shed, tally.failed), latency))
+    counts = (run.count("offered"), run.count("done"), run.count("shed"), run.count("failed"))
+    lines.append(_line("all", counts, run.latency()))
+    return [*lines, "", *_remarks(verdict)]
+
+
+def _line(name: str, counts: tuple[int, ...], latency: Histogram) -> str:
+    offered, done, shed, failed = counts
+    return (
+        f"{name:<14}{offered:>9,}{done:>9,}{shed:>8,}{failed:>8,}"
+        f"{latency.quantile_ms(0.5):>10.1f}{latency.quantile_ms(0.99):>10.1f}{latency.largest_us / 1000:>10.1f}"
+    )
+
+
+def _remarks(verdict: Verdict) -> list[str]:
+    """What must not be overlooked."""
+    run = verdict.run
+    late_ms = run.lateness.quantile_ms(0.99)
+    words = [
+        f"{run.confirmed:,} orders seen confirmed in {run.elapsed_s:.0f} s; latency runs from the intended instant",
+        f"senders were late by {late_ms:.1f} ms at most for 99 % of requests",
+    ]
+    if late_ms > LATE_MS:
+        words.append("the senders had too little CPU: the latencies are partly theirs; lower the rate or add cores")
+    if run.capped:
+        words.append("the cap on requests was reached before the time was over")
+    words.append(
+        "invariants: not looked at (no --dsn)" if verdict.breaches is None else f"invariants broken: {verdict.breaches}"
+    )
+    words += [f"  {detail}" for detail in verdict.details]
+    words += [f"contradiction: {what}" for what in run.contradictions]
+    if run.server_errors():
+        words.append(f"{run.server_errors()} answers were 5xx other than 503")
+    return words
+
+
+def write(verdict: Verdict, folder: Path) -> Path:
+    """Write `rush.html` and `rush.json` into `folder`, which is made if need be. Returns the HTML's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / JSON_NAME).write_text(json.dumps(as_json(verdict), indent=2) + "\n", encoding="utf-8")
+    path = folder / HTML_NAME
+    path.write_text(as_html(verdict), encoding="utf-8")
+    return path
+
+
+def as_html(verdict: Verdict) -> str:
+    """One self-contained page: figures, charts, settings. It loads nothing."""
+    remarks = "".join(f"<li>{escape(words)}</li>" for words in _remarks(verdict))
+    verdict_words = "Nothing wrong was found." if verdict.good else "Something wrong was found."
+    settings = "".join(
+        f"<tr><td>{escape(name)}</td><td>{escape(str(value))}</td></tr>" for name, value in verdict.settings.items()
+    )
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Taquilla: a rush</title>'
+        f"<style>{_STYLE}</style></head><body><h1>The opening minute</h1>"
+        f'<p class="{"" if verdict.good else "bad"}">{verdict_words}</p>'
+        f"{_table(verdict.run)}<ul>{remarks}</ul>{''.join(_charts(verdict.run))}{_answers(verdict.run)}"
+        f"<h2>Settings</h2><table>{settings}</table></body></html>\n"
+    )
+
+
+def _table(run: Run) -> str:
+    head = "".join(
+        f"<th>{name}</th>" for name in ("kind", "offered", "done", "shed", "failed", "p50 ms", "p99 ms", "max ms")
+    )
+    rows = [(kind, run.kinds[kind], run.kinds[kind].latency) for kind in KINDS if kind in run.kinds]
+    body = "".join(
+        f"<tr><td>{kind}</td><td>{tally.offered:,}</td><td>{tally.done:,}</td><td>{tally.shed:,}</td>"
+        f"<td>{tally.failed:,}</td><td>{latency.quantile_ms(0.5):.1f}</td><td>{latency.quantile_ms(0.99):.1f}</td>"
+        f"<td>{latency.largest_us / 1000:.1f}</td></tr>"
+        for kind, tally, latency in rows
+    )
+    return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def _charts(run: Run) -> list[str]:
+    seconds = run.seconds
+    counts = [
+        Line(name, [(second.at_s, getattr(second, name)) for second in seconds])
+        for name in ("offered", "done", "shed", "failed")
+    ]
+    latencies = [
+        Line(words, [(second.at_s, getattr(second, name)) for second in seconds])
+        for name, words in (("p50_ms", "p50"), ("p99_ms", "p99"))
+    ]
+    ranks = [(_rank(share), f"{share * 100:g} %") for share in _RANKS]
+    spread = [
+        Line(kind, [(_rank(share), run.kinds[kind].latency.quantile_ms(share)) for share in _RANKS])
+        for kind in KINDS
+        if kind in run.kinds and run.kinds[kind].latency.total
+    ]
+    return [
+        time_chart("Requests by second", "per second", counts),
+        time_chart("Latency by second", "ms", latencies, logarithmic=True),
+        rank_chart("Latency by kind", "ms", spread[:5], ranks),
+        time_chart("Requests under way", "open", [Line("open", [(second.at_s, second.open) for second in seconds])]),
+    ]
+
+
+def _rank(share: float) -> float:
+    """Nines, so that the tail has room: 0, 0.5 → 0.3, 0.9 → 1, 0.99 → 2, …"""
+    return -log10(1 - share)
+
+
+def _answers(run: Run) -> str:
+    rows = "".join(
+        f"<tr><td>{kind}</td><td>{escape(answer)}</td><td>{count:,}</td></tr>"
+        for kind in KINDS
+        if kind in run.kinds
+        for answer, count in sorted(run.kinds[kind].answers.items())
+    )
+    return f"<h2>Answers</h2><table><tr><th>kind</th><th>answer</th><th>count</th></tr>{rows}</table>"
+
+
+def _ms(latency: Histogram, share: float) -> float:
+    return round(latency.quantile_ms(share), 3)
