@@ -440,6 +440,12 @@ class AccessCode(Message, frozen=True, kw_only=True):
     valid_until: datetime | None = None
 
 
+class AccessCodeList(Message, frozen=True, kw_only=True):
+    event_id: EventId
+    access_codes: tuple[AccessCode, ...]
+    server_time: datetime
+
+
 class HouseHoldKind(StrEnum):
     """For whom the house keeps seats back."""
 

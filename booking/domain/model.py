@@ -194,6 +194,35 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True)
+class AccessCodeTerms:
+    """`max_uses` bounds the accounts that may use the code, `valid_until` the time of their first use."""
+
+    code: str
+    max_per_account: int
+    max_uses: int | None = None
+    valid_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccessCode:
+    """Raises the limit of each account that uses it to `max_per_account`. `uses`: the accounts that have."""
+
+    event_id: EventId
+    code: str
+    max_per_account: int
+    uses: int
+    max_uses: int | None
+    valid_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class AccessCodeList:
+    event_id: EventId
+    access_codes: tuple[AccessCode, ...]
+    server_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class CheckoutLine:
     seat_no: int
     price_type_id: int

@@ -13,7 +13,7 @@ from backend_client import wire
 from booking.domain.caller import Role
 from booking.web import describe, feed_socket
 from booking.web.calls import Answer, KeyRule, QueryParameter, Route, Who
-from booking.web.handlers import access, after_sale, control, read, sale
+from booking.web.handlers import access, access_codes, after_sale, control, read, sale
 
 ANYONE: Final[Who] = frozenset({None, *Role})
 SIGNED_IN: Final[Who] = frozenset(Role)
@@ -136,6 +136,15 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         "POST", "/v1/house-holds/{house_hold_id}/release", control.release_house_hold, LEADERS,
         "Give seats of a house hold back to sale", _KEYED, _one(wire.HouseHold), wire.HouseHoldRelease,
+    ),
+    Route(
+        "GET", f"{EVENT}/access-codes", access_codes.list_access_codes, LEADERS, "Codes that raise ticket limits",
+        _READS, _one(wire.AccessCodeList),
+    ),
+    Route(
+        "POST", f"{EVENT}/access-codes", access_codes.set_access_code, LEADERS,
+        "Make a code that raises ticket limits, or give it new terms", _KEYED, _one(wire.AccessCode, 201),
+        wire.AccessCodeRequest,
     ),
     Route(
         "GET", f"{EVENT}/settings", control.read_settings, STAFF, "Settings of an event, with their version", _READS,
