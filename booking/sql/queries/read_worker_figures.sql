@@ -22,10 +22,13 @@ SELECT f.worker, f.backlog, extract(epoch FROM c.now - f.oldest)::float8 AS olde
        extract(epoch FROM c.now - f.seen)::float8 AS seen_s
   FROM clock c
  CROSS JOIN LATERAL (
-    SELECT u.consumer AS worker, u.backlog, u.oldest, CASE u.consumer WHEN 'sequencer' THEN (SELECT max(b.sequenced_at) FROM feed_heartbeat b) ELSE u.updated_at END AS seen
+    SELECT u.consumer AS worker, u.backlog, u.oldest,
+           CASE u.consumer WHEN 'sequencer' THEN (SELECT max(b.sequenced_at) FROM feed_heartbeat b)
+                           ELSE u.updated_at END AS seen
       FROM unread u
     UNION ALL
-    SELECT 'hold-expiry', count(*), min(o.expires_at), (SELECT k.updated_at FROM consumer_offsets k WHERE k.consumer = 'hold-expiry')
+    SELECT 'hold-expiry', count(*), min(o.expires_at),
+           (SELECT k.updated_at FROM consumer_offsets k WHERE k.consumer = 'hold-expiry')
       FROM overdue o WHERE o.status = 'HELD'
     UNION ALL
     SELECT 'sweeper', count(*), min(o.expires_at), NULL FROM overdue o
