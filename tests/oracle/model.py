@@ -1,0 +1,628 @@
+"""The reference model of seed 002, in our words: what the box office must answer, in plain dictionaries.
+
+It knows nothing of the implementation: no SQL, no transaction, no lane. Calls are serial, time is a whole number of
+microseconds that the caller gives. A history is right when the real API answers what this model answers.
+
+The document's model holds one seat for one owner and confirms it. Its rules are all here:
+
+- at most one hold that has not expired, and at most one sale, for each seat (`hold`, `_confirm`);
+- `now >= until` is expired, to the microsecond;
+- a key that is repeated with the same request names the same hold, also after it expired, and never extends it;
+- a key that is repeated with another request is a conflict, and does nothing;
+- an expired hold is never revived: whoever wants the seat makes a new one, and the old one cannot touch it;
+- nothing has to run for a hold to end: the sweeper (`sweep`) only tidies.
+
+Where our rules differ from the document's, this model states ours:
+
+1. The key is (caller, call, key): another caller's same key is another key. The document calls that a conflict.
+2. A hold takes 1 to 6 seats, all or nothing, and the refusal names every seat that was lost. The document's takes one.
+3. The time to live is the event's, not the request's: a key cannot be reused "with another time".
+4. Confirming has three steps: checkout (the deadline may move once, by the grace), a payment, and its result. No step
+   begins after the deadline, and none without the least time to pay. A result that comes after the deadline of seats
+   that are being paid still confirms: they were nobody else's (R7, R24). The document refuses every late confirmation.
+5. "Confirmed stays confirmed" holds for the same key. Another key about the same hold or order is told its state.
+6. Limits, release, cancellation, declined and unknown payments, voids: the document leaves them to other flows.
+7. Refusals spend no key. The exception is a result that contradicts an earlier one: it leaves an item behind, and the
+   same key is refused again.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+SECOND = 1_000_000
+MOST_SEATS = 6
+OPEN = ("HELD", "PAYMENT_PENDING")
+UNPAID = ("PENDING", "RECONCILING")
+CHARGES = ("authorize", "sale", "cash")
+RUNNING = ("CREATED", "SENT", "UNKNOWN")
+PROVIDER_OF = {"authorize": "sandbox", "sale": "zvt", "cash": "drawer"}
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who calls: a fan online, or staff at a till of their own; a supervisor may act on what others hold."""
+
+    name: str
+    at_till: bool = False
+    is_supervisor: bool = False
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The event's settings. Prices by price type, in minor units; every seat is of one category."""
+
+    seats: int
+    prices: Mapping[int, int]
+    hold_ttl_s: int = 60
+    grace_s: int = 30
+    max_per_account: int = 6
+    max_open_holds_till: int = 2
+    paying_cap: int = 8
+    least_time_s: int = 10
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a call is told: a refusal's code with the seats it names, or what was made (or found, when replayed)."""
+
+    code: str = ""
+    made: str = ""
+    replayed: bool = False
+    seats: tuple[int, ...] = ()
+    advice: str = ""
+    count: int = 0
+
+
+@dataclass
+class Seat:
+    """A seat, and whose it is. `hold` may have expired: then the seat is free for whoever comes."""
+
+    state: str = "AVAILABLE"
+    hold: str | None = None
+    order: str | None = None
+
+
+@dataclass
+class Hold:
+    owner: Person
+    seats: tuple[int, ...]
+    until: int
+    created: int
+    state: str = "HELD"
+    grace_used: bool = False
+    order: str | None = None  # the live one
+
+
+@dataclass
+class Order:
+    owner: Person
+    hold: str
+    lines: tuple[tuple[int, int, int], ...]  # seat, price type, amount
+    amount: int
+    created: int
+    state: str = "PENDING"
+    valid: bool = False
+
+
+@dataclass
+class Operation:
+    order: str
+    kind: str
+    state: str
+    amount: int
+    payer: Person
+    created: int
+    updated: int
+    parent: str | None = None
+    advice: str = ""
+    ref: str = ""
+    decline_code: str = ""
+    tendered: int | None = None
+
+
+@dataclass
+class Spent:
+    """A key, the request it was spent on, what it made, and the refusal that was kept with it."""
+
+    request: object
+    made: str
+    code: str = ""
+
+
+@dataclass
+class BoxOffice:
+    """One event. `name` of a call that may make something is what it is called from then on."""
+
+    rules: Rules
+    event_state: str = "ON_SALE"
+    seats: dict[int, Seat] = field(default_factory=dict)
+    holds: dict[str, Hold] = field(default_factory=dict)
+    orders: dict[str, Order] = field(default_factory=dict)
+    operations: dict[str, Operation] = field(default_factory=dict)
+    items: dict[tuple[str, str], bool] = field(default_factory=dict)  # operation, kind → whether it is still open
+    keys: dict[tuple[Person, str, str], Spent] = field(default_factory=dict)
+    sold_to: dict[Person, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.seats:
+            self.seats = {number: Seat() for number in range(self.rules.seats)}
+
+    def copy(self) -> BoxOffice:
+        """Another box office in the same state."""
+        return copy.deepcopy(self)
+
+    # ------------------------------------------------------------ holds
+
+    def hold(self, who: Person, seats: tuple[int, ...], key: str, name: str, now: int) -> Answer:
+        """All of the seats or none. The key is looked up before anything else."""
+        if not 1 <= len(seats) <= MOST_SEATS or len(set(seats)) != len(seats):
+            return Answer("invalid-request")
+        seen = self._seen(who, "hold", key, seats)
+        if seen is not None:
+            return seen
+        if self.event_state != "ON_SALE":
+            return Answer("event-not-on-sale")
+        unknown = tuple(sorted(seat for seat in seats if seat not in self.seats))
+        if unknown:
+            return Answer("seat-unknown", seats=unknown)
+        taken = tuple(sorted(seat for seat in seats if not self._is_free(seat, now)))
+        if taken:
+            return Answer("seats-taken", seats=taken)
+        self._end_dead_sales(who, seats, now)
+        refused = self._limit_reached(who, len(seats), now)
+        if refused:
+            return Answer(refused)
+        self.holds[name] = Hold(who, tuple(sorted(seats)), now + self.rules.hold_ttl_s * SECOND, now)
+        for seat in seats:
+            self.seats[seat] = Seat("HELD", name)
+        self.keys[who, "hold", key] = Spent(seats, name)
+        return Answer(made=name)
+
+    def release(self, who: Person, hold_name: str, key: str, now: int) -> Answer:
+        """By its owner. What has ended stays as it ended; what is being paid is cancelled instead."""
+        seen = self._seen(who, "release", key, hold_name)
+        if seen is not None:
+            return seen
+        hold = self.holds.get(hold_name)
+        if hold is None or not _may_act(who, hold.owner):
+            return Answer("hold-not-found")
+        if hold.state in ("RELEASED", "EXPIRED"):
+            self.keys[who, "release", key] = Spent(hold_name, hold_name)
+            return Answer(made=hold_name, replayed=True)
+        if hold.state != "HELD":
+            return Answer("hold-not-open")
+        if hold.order is not None and self.orders[hold.order].state == "PENDING":
+            self._end_sale(hold.order, "CANCELLED", "RELEASED")
+        else:
+            self._free(hold_name, "RELEASED")
+        self.keys[who, "release", key] = Spent(hold_name, hold_name)
+        return Answer(made=hold_name)
+
+    def read_hold(self, who: Person, hold_name: str) -> Answer:
+        """As of now, for its owner and for supervisors."""
+        hold = self.holds.get(hold_name)
+        if hold is None or not _may_act(who, hold.owner):
+            return Answer("hold-not-found")
+        return Answer(made=hold_name)
+
+    def hold_state(self, hold_name: str, now: int) -> str:
+        """HELD past its deadline is EXPIRED, whether or not anybody has tidied it up."""
+        hold = self.holds[hold_name]
+        return "EXPIRED" if hold.state == "HELD" and now >= hold.until else hold.state
+
+    # ------------------------------------------------------------ orders
+
+    def check_out(
+        self,
+        who: Person,
+        hold_name: str,
+        lines: tuple[tuple[int, int], ...],
+        shown: int,
+        key: str,
+        name: str,
+        now: int,
+    ) -> Answer:
+        """The hold becomes an order at the server's prices; its deadline moves once."""
+        numbers = [seat for seat, _ in lines]
+        if not 1 <= len(numbers) <= MOST_SEATS or len(set(numbers)) != len(numbers):
+            return Answer("invalid-request")
+        request = (hold_name, lines, shown)
+        seen = self._seen(who, "checkout", key, request)
+        if seen is not None:
+            return seen
+        hold = self.holds.get(hold_name)
+        if hold is None or not _may_act(who, hold.owner):
+            return Answer("hold-not-found")
+        refused = self._why_not_check_out(hold, now)
+        if refused:
+            return Answer(refused)
+        if tuple(sorted(numbers)) != hold.seats:
+            return Answer("invalid-request", seats=hold.seats)
+        unpriced = tuple(sorted(seat for seat, kind in lines if kind not in self.rules.prices))
+        if unpriced:
+            return Answer("price-unknown", seats=unpriced)
+        priced = tuple(sorted((seat, kind, self.rules.prices[kind]) for seat, kind in lines))
+        amount = sum(price for _, _, price in priced)
+        if amount != shown:
+            return Answer("price-changed")
+        if not hold.grace_used:
+            hold.until = max(hold.until, now + self.rules.grace_s * SECOND)
+        hold.state, hold.grace_used, hold.order = "PAYMENT_PENDING", True, name
+        self.orders[name] = Order(hold.owner, hold_name, priced, amount, now)
+        self._set_seats(hold_name, "PAYING", name)
+        self.keys[who, "checkout", key] = Spent(request, name)
+        return Answer(made=name)
+
+    def cancel(self, who: Person, order_name: str, keep_seats: bool, key: str, now: int) -> Answer:
+        """An order that is not paid; never while a charge may have taken money."""
+        request = (order_name, keep_seats)
+        seen = self._seen(who, "cancel", key, request)
+        if seen is not None:
+            return Answer(seen.code, seen.made)  # the answer does not say that it is a replay
+        order = self.orders.get(order_name)
+        if order is None or not _may_act(who, order.owner):
+            return Answer("order-not-found")
+        if order.state == "CANCELLED":
+            return Answer(made=order_name)
+        if order.state == "RECONCILING":
+            return Answer("payment-running")
+        if order.state != "PENDING":
+            return Answer("order-not-cancellable")
+        charges = [operation for _, operation in self._charges(order_name)]
+        if any(charge.state not in ("CREATED", "DECLINED") for charge in charges):
+            return Answer("payment-running")
+        for charge in charges:
+            if charge.state == "CREATED":
+                charge.state, charge.decline_code, charge.updated = "DECLINED", "cancelled", now
+        hold = self.holds[order.hold]
+        if keep_seats and now < hold.until:
+            self._return_to_hold(order_name)
+            hold.order = None
+            order.state = "CANCELLED"
+        else:
+            self._end_sale(order_name, "CANCELLED", "RELEASED")
+        self.keys[who, "cancel", key] = Spent(request, order_name)
+        return Answer(made=order_name)
+
+    def read_order(self, who: Person, order_name: str) -> Answer:
+        """As of now, for its owner and for supervisors."""
+        order = self.orders.get(order_name)
+        if order is None or not _may_act(who, order.owner):
+            return Answer("order-not-found")
+        return Answer(made=order_name)
+
+    # ------------------------------------------------------------ payments
+
+    def pay(
+        self,
+        who: Person,
+        order_name: str,
+        kind: str,
+        amount: int,
+        tendered: int | None,
+        key: str,
+        name: str,
+        now: int,
+    ) -> Answer:
+        """Open a payment. Cash is taken and confirmed at once; a terminal's sale is under way; a provider is yet to be
+        asked."""
+        if kind in ("cash", "sale") and not who.at_till:
+            return Answer("forbidden")
+        if kind == "cash" and tendered is None:
+            return Answer("invalid-request")
+        request = (order_name, kind, amount, tendered)
+        seen = self._seen(who, "payments", key, request)
+        if seen is not None:
+            return seen
+        order = self.orders.get(order_name)
+        if order is None or not _may_act(who, order.owner):
+            return Answer("order-not-found")
+        refused = self._why_not_pay(order_name, order, kind, amount, tendered, now)
+        if refused:
+            return Answer(refused)
+        hold = self.holds[order.hold]
+        if hold.state == "HELD":
+            hold.state = "PAYMENT_PENDING"
+            self._set_seats(order.hold, "PAYING", order_name)
+        state = {"cash": "SUCCEEDED", "sale": "SENT", "authorize": "CREATED"}[kind]
+        operation = Operation(order_name, kind, state, amount, who, now, now)
+        self.operations[name] = operation
+        if kind == "cash":
+            operation.tendered, operation.advice = tendered, "goods-issued"
+            self._confirm(order_name)
+        self.keys[who, "payments", key] = Spent(request, name)
+        return Answer(made=name)
+
+    def send(self, name: str, now: int) -> Answer:
+        """Who drives a provider's operation claims it once. One whose time is over is never sent, and ends here."""
+        operation = self.operations[name]
+        if operation.state != "CREATED":
+            return Answer(count=0)
+        hold = self.holds[self.orders[operation.order].hold]
+        if operation.kind != "authorize" or now < hold.until:
+            operation.state, operation.updated = "SENT", now
+            return Answer(count=1)
+        self._record(name, "declined", operation.amount, "", "not-sent", now)
+        return Answer(count=0)
+
+    def report(
+        self, who: Person, name: str, outcome: str, amount: int, ref: str, key: str, now: int
+    ) -> Answer:
+        """What a terminal said, from the till that opened the operation."""
+        if not who.at_till:
+            return Answer("forbidden")
+        request = (name, outcome, amount, ref)
+        seen = self._seen(who, "results", key, request)
+        if seen is not None:
+            return Answer(seen.code, seen.made, seen.replayed, advice=self._advice(name)) if seen.made else seen
+        operation = self.operations.get(name)
+        if operation is None:
+            return Answer("operation-not-found")
+        if operation.kind != "sale" or operation.payer != who:
+            return Answer("operation-not-yours")
+        answer = self._record(name, outcome, amount, ref, "no" if outcome == "declined" else "", now)
+        self.keys[who, "results", key] = Spent(request, name, answer.code)
+        return answer
+
+    def provider_says(self, source: str, name: str, outcome: str, amount: int, ref: str, now: int) -> Answer:
+        """What a provider (of its own operations) or a supervisor (of all but cash) says, once or many times."""
+        operation = self.operations[name]
+        if operation.kind == "cash":
+            return Answer("operation-not-yours")
+        if not source.startswith("supervisor:") and self._provider_of(name) != source.removeprefix("provider:"):
+            return Answer("operation-not-yours")
+        return self._record(name, outcome, amount, ref, "no" if outcome == "declined" else "", now)
+
+    # ------------------------------------------------------------ time
+
+    def sweep(self, now: int) -> Answer:
+        """Tidy up what has expired: its count. No answer to anybody depends on it."""
+        ended = 0
+        for name, hold in self.holds.items():
+            if hold.state not in OPEN or now < hold.until:
+                continue
+            if hold.order is None:
+                self._free(name, "EXPIRED")
+                ended += 1
+            elif self.orders[hold.order].state in UNPAID and self._is_every_charge_declined(hold.order):
+                self._end_sale(hold.order, "EXPIRED", "EXPIRED")
+                ended += 1
+        return Answer(count=ended)
+
+    # ------------------------------------------------------------ what the calls share
+
+    def _seen(self, who: Person, call: str, key: str, request: object) -> Answer | None:
+        spent = self.keys.get((who, call, key))
+        if spent is None:
+            return None
+        if spent.request != request:
+            return Answer("key-reused")
+        return Answer(spent.code, spent.made, replayed=True)
+
+    def _is_free(self, number: int, now: int) -> bool:
+        """Free, held by a hold that is over, or in a sale that nobody can finish any more."""
+        seat = self.seats[number]
+        if seat.state == "AVAILABLE":
+            return True
+        if seat.hold is None:
+            return False
+        return now >= self.holds[seat.hold].until and (seat.state == "HELD" or self._is_dead(seat.hold, now))
+
+    def _is_dead(self, hold_name: str, now: int) -> bool:
+        """Being paid, past its deadline, and no charge took money or still may: nobody can pay it any more."""
+        hold = self.holds[hold_name]
+        return (
+            hold.state == "PAYMENT_PENDING"
+            and now >= hold.until
+            and hold.order is not None
+            and self.orders[hold.order].state in UNPAID
+            and self._is_every_charge_declined(hold.order)
+        )
+
+    def _end_dead_sales(self, who: Person, seats: Iterable[int], now: int) -> None:
+        """Those in the way of a hold: they keep its seats, or count against its owner."""
+        wanted = {self.seats[seat].hold for seat in seats}
+        for name, hold in self.holds.items():
+            if (name in wanted or hold.owner == who) and hold.order is not None and self._is_dead(name, now):
+                self._end_sale(hold.order, "EXPIRED", "EXPIRED")
+
+    def _limit_reached(self, who: Person, more: int, now: int) -> str:
+        mine = [name for name, hold in self.holds.items() if hold.owner == who and self._counts(name, now)]
+        if who.at_till:
+            return "open-hold-exists" if len(mine) >= self.rules.max_open_holds_till else ""
+        if mine:
+            return "open-hold-exists"
+        return "account-limit" if self.sold_to.get(who, 0) + more > self.rules.max_per_account else ""
+
+    def _counts(self, hold_name: str, now: int) -> bool:
+        hold = self.holds[hold_name]
+        return hold.state == "PAYMENT_PENDING" or (hold.state == "HELD" and now < hold.until)
+
+    def _why_not_check_out(self, hold: Hold, now: int) -> str:
+        if hold.state == "EXPIRED" or (hold.state == "HELD" and now >= hold.until):
+            return "hold-expired"
+        if hold.state != "HELD" or hold.order is not None:
+            return "hold-not-open"
+        if self.event_state == "CANCELLED":
+            return "event-not-on-sale"
+        if hold.until - now < self.rules.least_time_s * SECOND:
+            return "too-little-time"
+        paying = sum(
+            len(other.seats)
+            for name, other in self.holds.items()
+            if other.state == "PAYMENT_PENDING" and not self._is_dead(name, now)
+        )
+        return "paying-cap-reached" if paying + len(hold.seats) > self.rules.paying_cap else ""
+
+    def _why_not_pay(
+        self, name: str, order: Order, kind: str, amount: int, tendered: int | None, now: int
+    ) -> str:
+        hold = self.holds[order.hold]
+        if order.state == "RECONCILING" or any(charge.state in RUNNING for _, charge in self._charges(name)):
+            return "payment-running"
+        if order.state != "PENDING":
+            return "hold-expired" if order.state == "EXPIRED" else "order-not-payable"
+        if amount != order.amount:
+            return "amount-mismatch"
+        if kind == "cash" and (tendered or 0) < amount:
+            return "tendered-too-little"
+        if now >= hold.until:
+            return "hold-expired"
+        if kind != "cash" and hold.until - now < self.rules.least_time_s * SECOND:
+            return "too-little-time"
+        if self.event_state == "CANCELLED":
+            return "event-not-on-sale"
+        if not order.owner.at_till and self.sold_to.get(order.owner, 0) + len(order.lines) > self.rules.max_per_account:
+            return "account-limit"
+        return ""
+
+    def _record(self, name: str, outcome: str, amount: int, ref: str, decline_code: str, now: int) -> Answer:
+        """One result. The same again changes nothing; unknown never undoes a definite one; a contradiction is refused
+        and left to a supervisor."""
+        operation = self.operations[name]
+        if operation.state in ("SUCCEEDED", "DECLINED"):
+            return self._answer_again(name, operation, outcome, amount, ref, now)
+        operation.ref, operation.updated = ref or operation.ref, now
+        if outcome == "unknown" or (outcome == "succeeded" and amount != operation.amount):
+            if outcome == "succeeded":
+                self.items.setdefault((name, "amount-mismatch"), True)
+            operation.state, operation.advice = "UNKNOWN", ""
+            if operation.kind in CHARGES and self.orders[operation.order].state == "PENDING":
+                self.orders[operation.order].state = "RECONCILING"
+        elif outcome == "declined":
+            operation.state, operation.decline_code = "DECLINED", decline_code
+            self._after_decline(name, operation, now)
+        else:
+            operation.state = "SUCCEEDED"
+            if operation.kind in CHARGES:
+                self._after_success(name, operation, now)
+        return Answer(made=name, advice=self._advice(name))
+
+    def _answer_again(
+        self, name: str, operation: Operation, outcome: str, amount: int, ref: str, now: int
+    ) -> Answer:
+        is_same = (
+            outcome == "unknown"
+            or (outcome == "succeeded" and operation.state == "SUCCEEDED" and amount == operation.amount)
+            or (outcome == "declined" and operation.state == "DECLINED")
+        )
+        if is_same:
+            return Answer(made=name, replayed=True, advice=self._advice(name))
+        if outcome == "declined" and operation.kind == "sale" and operation.advice == "reverse":
+            self._follow_up(name, "void", operation.amount, now, ref=ref, state="SUCCEEDED")
+            if (name, "paid-not-confirmed") in self.items:
+                self.items[name, "paid-not-confirmed"] = False
+            return Answer(made=name, advice="reverse")
+        self.items[name, "result-conflict"] = True
+        if outcome == "succeeded" and operation.state == "DECLINED" and operation.kind == "authorize":
+            operation.ref, operation.updated = ref or operation.ref, now
+            self._follow_up(name, "void", amount, now)
+        return Answer("result-conflict", name)
+
+    def _after_decline(self, name: str, operation: Operation, now: int) -> None:
+        if operation.kind not in CHARGES:
+            self.items[name, f"{operation.kind}-failed"] = True
+            return
+        order = self.orders[operation.order]
+        if order.state not in UNPAID:
+            return
+        if now < self.holds[order.hold].until:
+            order.state = "PENDING"
+            self._return_to_hold(operation.order)
+        else:
+            self._end_sale(operation.order, "EXPIRED", "EXPIRED")
+
+    def _after_success(self, name: str, operation: Operation, now: int) -> None:
+        """Confirm, or give the money back. Time does not matter: seats that are being paid are nobody else's."""
+        order = self.orders[operation.order]
+        if self._may_confirm(operation.order):
+            self._confirm(operation.order)
+            operation.advice = "goods-issued"
+            if operation.kind == "authorize":
+                self._follow_up(name, "capture", operation.amount, now)
+            return
+        operation.advice = "reverse"
+        if operation.kind == "authorize":
+            self._follow_up(name, "void", operation.amount, now)
+        self.items[name, "paid-not-confirmed"] = True
+        if order.state in UNPAID:
+            self._end_sale(operation.order, "CANCELLED", "RELEASED")
+
+    def _may_confirm(self, order_name: str) -> bool:
+        order = self.orders[order_name]
+        hold = self.holds[order.hold]
+        too_many = self.sold_to.get(order.owner, 0) + len(order.lines) > self.rules.max_per_account
+        return (
+            order.state in UNPAID
+            and self.event_state != "CANCELLED"
+            and hold.state == "PAYMENT_PENDING"
+            and all(self.seats[seat].order == order_name for seat in hold.seats)
+            and (order.owner.at_till or not too_many)
+        )
+
+    def _confirm(self, order_name: str) -> None:
+        """Every seat of the order is sold, in one step, and stays so."""
+        order = self.orders[order_name]
+        hold = self.holds[order.hold]
+        for seat in hold.seats:
+            self.seats[seat] = Seat("SOLD", None, order_name)
+        hold.state, order.state, order.valid = "SOLD", "CONFIRMED", True
+        self.sold_to[order.owner] = self.sold_to.get(order.owner, 0) + len(order.lines)
+
+    def _follow_up(
+        self, parent: str, kind: str, amount: int, now: int, *, ref: str | None = None, state: str = "CREATED"
+    ) -> None:
+        """One capture and one void of a charge, at most."""
+        name = f"{parent}/{kind}"
+        if name not in self.operations:
+            charge = self.operations[parent]
+            self.operations[name] = Operation(
+                charge.order, kind, state, amount, charge.payer, now, now, parent,
+                ref=charge.ref if ref is None else ref,
+            )  # fmt: skip
+
+    def _end_sale(self, order_name: str, order_state: str, hold_state: str) -> None:
+        order = self.orders[order_name]
+        order.state = order_state
+        if self.holds[order.hold].state in OPEN:
+            self._free(order.hold, hold_state)
+
+    def _free(self, hold_name: str, state: str) -> None:
+        """Only what is still its own: never a seat that a newer hold or a sale has taken."""
+        hold = self.holds[hold_name]
+        hold.state = state
+        for seat in hold.seats:
+            if self.seats[seat].hold == hold_name:
+                self.seats[seat] = Seat()
+
+    def _return_to_hold(self, order_name: str) -> None:
+        """Under the same deadline; the grace stays used."""
+        hold_name = self.orders[order_name].hold
+        self.holds[hold_name].state = "HELD"
+        self._set_seats(hold_name, "HELD", None)
+
+    def _set_seats(self, hold_name: str, state: str, order: str | None) -> None:
+        for seat in self.holds[hold_name].seats:
+            self.seats[seat] = Seat(state, hold_name, order)
+
+    def _charges(self, order_name: str) -> Iterator[tuple[str, Operation]]:
+        for name, operation in self.operations.items():
+            if operation.order == order_name and operation.kind in CHARGES:
+                yield name, operation
+
+    def _is_every_charge_declined(self, order_name: str) -> bool:
+        return all(charge.state == "DECLINED" for _, charge in self._charges(order_name))
+
+    def _provider_of(self, name: str) -> str:
+        operation = self.operations[name]
+        return PROVIDER_OF[operation.kind if operation.parent is None else self.operations[operation.parent].kind]
+
+    def _advice(self, name: str) -> str:
+        return self.operations[name].advice or "reverse"
+
+
+def _may_act(who: Person, owner: Person) -> bool:
+    return who == owner or who.is_supervisor

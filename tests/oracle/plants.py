@@ -1,0 +1,108 @@
+"""Ten planted bugs: each is a small change of one or two functions in a throw-away database.
+
+A plant names text that must be there, so that a function that was rewritten makes the plant fail loudly instead of
+planting nothing.
+"""
+
+from __future__ import annotations
+
+
+from dataclasses import dataclass
+
+import asyncpg
+
+
+@dataclass(frozen=True)
+class Change:
+    """In one SQL function, every `old` becomes `new`."""
+
+    function: str
+    old: str
+    new: str
+
+
+PLANTS: dict[str, tuple[Change, ...]] = {
+    "expiry-less-than-for-at-most": (
+        Change("hold_seats_batch", "s.hold_expires_at <= v_now", "s.hold_expires_at < v_now"),
+    ),
+    "release-by-seat-alone": (Change("free_hold", "AND s.hold_id = p_hold.hold_id", ""),),
+    "replay-extends": (
+        Change(
+            "hold_seats_batch",
+            "RETURN QUERY",
+            """UPDATE holds h SET expires_at = v_now + make_interval(secs => e.hold_ttl_s)
+                 FROM unnest(p_events, p_principals, p_keys) WITH ORDINALITY AS again (event_id, principal, key, r)
+                 JOIN events e ON e.event_id = again.event_id
+                WHERE v_codes[again.r] = 'replay' AND h.event_id = again.event_id AND h.principal = again.principal
+                  AND h.idem_key = again.key AND h.status = 'HELD';
+            RETURN QUERY""",
+        ),
+    ),
+    "digest-ignored": (
+        Change("hold_seats_batch", "h.digest = a.digest", "true"),
+        Change("seen_key", "v_key.request_digest <> p_digest", "false"),
+    ),
+    # The limits are read, then the account is locked: two holds of one account both see none. The pause is not the bug,
+    # it only makes the gap as wide as a busy server's.
+    "quota-read-before-the-lock": (
+        Change("hold_seats_batch", "FOR NO KEY UPDATE OF l SKIP LOCKED", ""),
+        Change("hold_seats_batch", "FOR NO KEY UPDATE OF l", ""),
+        Change(
+            "hold_seats_batch",
+            "WITH mine AS MATERIALIZED",
+            """PERFORM pg_sleep(0.005);
+            PERFORM FROM account_limits l WHERE l.event_id = ANY (p_events) AND l.principal = ANY (p_principals)
+              ORDER BY l.event_id, l.principal FOR NO KEY UPDATE;
+            WITH mine AS MATERIALIZED""",
+        ),
+    ),
+    "sweep-takes-paying": (
+        Change("sweep_expired", "AND p.status <> 'DECLINED'", "AND false"),
+        Change("sweep_hold", "NOT is_every_charge_negative(v_order_id)", "false"),
+    ),
+    "takeover-of-a-newer-hold": (
+        Change("hold_seats_batch", "s.status = 1 AND s.hold_expires_at <= v_now", "s.status = 1"),
+    ),
+    "total-from-the-client": (
+        Change("check_out", "RETURN refused('price-changed', v_total::text);", "v_total := p_shown_total;"),
+    ),
+    "duplicate-result-applied": (
+        Change("record_result", "v_op.status IN ('SUCCEEDED', 'DECLINED')", "false"),
+    ),
+    "order-without-all-its-seats": (
+        Change(
+            "confirm_sale",
+            "UPDATE order_seats l SET valid = true WHERE l.order_id = p_order.order_id",
+            """UPDATE order_seats l SET valid = true WHERE l.order_id = p_order.order_id
+                  AND l.seat_no = (SELECT min(m.seat_no) FROM order_seats m WHERE m.order_id = p_order.order_id)""",
+        ),
+    ),
+}  # fmt: skip
+
+
+async def plant(dsn: str, name: str) -> None:
+    """Change the functions of the database at `dsn`.
+
+    Raises:
+        LookupError: a function, or the text in it, is not there: the plant has to be written anew.
+    """
+    connection = await asyncpg.connect(dsn)
+    try:
+        for change in PLANTS[name]:
+            await _apply(connection, name, change)
+    finally:
+        await connection.close()
+
+
+async def _apply(connection: asyncpg.Connection[asyncpg.Record], name: str, change: Change) -> None:
+    bodies = await connection.fetch(
+        "SELECT pg_get_functiondef(p.oid) AS body FROM pg_proc p"
+        " WHERE p.proname = $1 AND p.pronamespace = 'public'::regnamespace",
+        change.function,
+    )
+    if len(bodies) != 1:
+        raise LookupError(f"{name}: there are {len(bodies)} functions {change.function}")
+    body: str = bodies[0]["body"]
+    if change.old not in body:
+        raise LookupError(f"{name}: {change.function} has no {change.old!r}")
+    await connection.execute(body.replace(change.old, change.new))

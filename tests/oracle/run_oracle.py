@@ -1,0 +1,75 @@
+"""Run the machine against one database, for as many histories as asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from time import perf_counter
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.oracle.history import PEOPLE, History, Tally
+from tests.oracle.machine import OracleMachine
+from tests.oracle.model import Rules
+from tests.oracle.real_office import RealOffice
+
+_labels = count(1)
+
+
+@dataclass
+class OracleRun:
+    """An open box office, and what the histories on it have gone through."""
+
+    loop: asyncio.AbstractEventLoop
+    office: RealOffice
+    tally: Tally = field(default_factory=Tally)
+    seconds: float = 0.0
+
+    def histories(self, number: int, steps: int, *, checked_every: int, explain: bool = True, fixed: bool = False) -> None:
+        """Run `number` histories of up to `steps` rules; the invariants are checked after every `checked_every`th.
+
+        `fixed` takes the same histories each time, `explain` looks for the shortest one that fails.
+
+        Raises:
+            DisagreementError: the first difference, with the history that leads to it.
+        """
+        run = self
+
+        class Machine(OracleMachine):
+            @staticmethod
+            def begin(rules: Rules) -> History:
+                return History(run.loop, run.office, run.tally, rules, label=f"run{next(_labels)}")
+
+            @staticmethod
+            def finish(history: History) -> None:
+                if run.tally.histories % checked_every == 0:
+                    history.check_invariants()
+
+        started = perf_counter()
+        try:
+            run_state_machine_as_test(  # type: ignore[no-untyped-call]
+                Machine,
+                settings=settings(
+                    report_multiple_bugs=False, max_examples=number, stateful_step_count=steps, deadline=None, database=None, derandomize=fixed,
+                    print_blob=True, suppress_health_check=list(HealthCheck),
+                    phases=(Phase.generate, Phase.shrink) if explain else (Phase.generate,),
+                ),
+            )  # fmt: skip
+        finally:
+            self.seconds += perf_counter() - started
+
+
+@contextmanager
+def oracle_on(dsn: str) -> Iterator[OracleRun]:
+    """The box office of the database at `dsn`, under a clock that stands still."""
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        stack = AsyncExitStack()
+        try:
+            yield OracleRun(loop, loop.run_until_complete(RealOffice.open(dsn, PEOPLE, stack)))
+        finally:
+            loop.run_until_complete(stack.aclose())
