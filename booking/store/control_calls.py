@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -13,10 +14,12 @@ from booking.domain.caller import Caller
 from booking.domain.control import HouseWish
 from booking.domain.model import EventStatus
 from booking.sql import query
-from booking.store.connection import Record
+from booking.store.connection import Limits, Record
 from booking.store.database import Database
 from booking.store.sale_calls import KeyUse
 from booking.store.sale_lanes import SaleAnswer
+
+PLAN_LIMITS = Limits(lock_ms=2_000, statement_ms=20_000, idle_in_transaction_ms=5_000, transaction_ms=30_000)
 
 
 async def keep_seats_back(db: Database, caller: Caller, event_id: int, wish: HouseWish, use: KeyUse) -> SaleAnswer:
@@ -100,6 +103,27 @@ async def end_cancelled_sales(db: Database, event_id: int, limit: int) -> tuple[
     """End unpaid sales of a cancelled event: how many ended, and how many somebody held locked."""
     row = (await db.call(query("end_cancelled_sales"), event_id, limit))[0]
     return row["ended"], row["remaining"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanWish:
+    """Another version of its plan for an event. With `dry_run` nothing changes."""
+
+    event_id: int
+    expected: int
+    plan_version: int
+    reason: str
+    dry_run: bool
+
+
+async def change_plan(db: Database, caller: Caller, wish: PlanWish, use: KeyUse) -> SaleAnswer:
+    """Seats by guid on the other version; the report is `detail`, as JSON. It may have to look at every seat."""
+    async with db.transaction(PLAN_LIMITS) as connection:
+        rows = await connection.fetch(
+            query("change_plan"), caller.principal, caller.staff_id, wish.event_id, wish.expected, wish.plan_version,
+            wish.reason, wish.dry_run, use.key, use.digest,
+        )  # fmt: skip
+    return _answer(rows)
 
 
 async def read_event_plan(db: Database, event_id: int) -> Record | None:

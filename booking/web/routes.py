@@ -60,6 +60,10 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route("GET", "/v1/events", read.events, ANYONE, "All events", _READS, _one(wire.EventList)),
     Route("GET", EVENT, read.event, ANYONE, "One event with its prices", _READS, _one(wire.EventDetail)),
     Route(
+        "GET", f"{EVENT}/tiers", read.tiers, ANYONE, "What is left of general-admission tiers", _READS,
+        _one(wire.TierList),
+    ),
+    Route(
         "GET", f"{EVENT}/plan", read.plan, ANYONE, "The seating plan, immutable by version", _READS,
         (Answer(200, wire.Plan), Answer(304, words="Not changed")),
     ),
@@ -153,6 +157,10 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         "PUT", f"{EVENT}/settings", control.change_settings, OPERATORS, "Change settings from the version named",
         _KEYED, _one(wire.EventSettings), wire.EventSettingsChange,
+    ),
+    Route(
+        "PUT", f"{EVENT}/plan", control.change_plan, LEADERS, "Put the event on another version of its plan", _KEYED,
+        _one(wire.PlanChangeReport), wire.PlanChange,
     ),
     Route(
         "POST", f"{EVENT}/pause", control.pause, OPERATORS, "No new holds; sales under way may finish", _KEYED,

@@ -56,6 +56,7 @@ EXPECTED: dict[str, set[Role | None]] = {
     "POST /v1/events/{event_id}/access-codes": LEADERS,
     "GET /v1/events/{event_id}/settings": STAFF,
     "PUT /v1/events/{event_id}/settings": OPERATORS,
+    "PUT /v1/events/{event_id}/plan": LEADERS,
     "POST /v1/events/{event_id}/pause": OPERATORS,
     "POST /v1/events/{event_id}/resume": OPERATORS,
     "POST /v1/events/{event_id}/cancel": LEADERS,
@@ -76,6 +77,7 @@ BODIES: dict[type[wire.RequestMessage], wire.RequestMessage] = {
     wire.AccessCodeRequest: wire.AccessCodeRequest(code="friends-2026", max_per_account=12),
     wire.HouseHoldRelease: wire.HouseHoldRelease(reason="not wanted"),
     wire.EventSettingsChange: wire.EventSettingsChange(expected_version=1, reason="a long queue", hold_ttl_s=240),
+    wire.PlanChange: wire.PlanChange(expected_version=99, plan_version=2, reason="a platform for the cameras"),
     wire.EventStatusChange: wire.EventStatusChange(expected_version=99, reason="the stage is wet"),
 }
 SIGN_IN_ROUTES = {"POST /v1/staff/login", "POST /v1/staff/refresh"}

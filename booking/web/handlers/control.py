@@ -1,4 +1,4 @@
-"""What operators do: seats that the house keeps back, an event's settings and status."""
+"""What operators do: seats that the house keeps back, an event's settings, status and plan."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from starlette.responses import Response
 from backend_client import wire
 from booking.domain.control import HouseHoldKind, HouseWish, SettingsChange
 from booking.domain.model import EventStatus, OrphanRule
+from booking.services import change_plan as changing_plan
 from booking.services import control_event, house_holds
+from booking.services.change_plan import PlanWish
 from booking.web.calls import Call, TypedBody, answer, answer_outcome, to_wire
 
 _house_hold = TypedBody(wire.HouseHoldRequest)
 _house_release = TypedBody(wire.HouseHoldRelease)
 _settings = TypedBody(wire.EventSettingsChange)
 _status = TypedBody(wire.EventStatusChange)
+_plan = TypedBody(wire.PlanChange)
 
 
 async def list_house_holds(call: Call) -> Response:
@@ -77,6 +80,14 @@ async def resume(call: Call) -> Response:
 async def cancel(call: Call) -> Response:
     """Nothing new; unpaid sales end; confirmed orders stay for their refunds."""
     return await _change_status(call, EventStatus.CANCELLED)
+
+
+async def change_plan(call: Call) -> Response:
+    """Another version of the plan; with `dry_run` only what it would do."""
+    body = _plan(call)
+    wish = PlanWish(call.event_id, body.expected_version, body.plan_version, body.reason, body.dry_run)
+    outcome = await changing_plan.change_plan(call.db, call.signed_in, wish, key=call.key, digest=call.digest)
+    return answer_outcome(outcome, wire.PlanChangeReport, 200)
 
 
 async def _change_status(call: Call, status: EventStatus) -> Response:
