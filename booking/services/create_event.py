@@ -20,9 +20,27 @@ from booking.domain.seating_plan.document import categories_of_document
 from booking.store import plan_queries
 from booking.store.connection import JOB_LIMITS, Record
 from booking.store.database import Database
-from booking.store.plan_queries import NewEvent, PriceList
+from booking.store.plan_queries import NewEvent, NewTier, PriceList
 
 T = TypeVar("T")
+
+
+MAX_TIERS = 1_000
+MAX_PLACES = 10_000_000
+MAX_BUCKETS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class TierSpec:
+    """A general-admission tier: places at the prices of a category. Buckets share its stock out (R11).
+
+    One bucket serves thousands of buyers a second; more are for tiers that many API processes sell at once.
+    """
+
+    name: str
+    category: str
+    capacity: int
+    buckets: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +48,7 @@ class EventSpec:
     """What makes an event. Times are local times of `zone`, without offset; `fold` says which of two is meant (W10).
 
     `prices` maps each category's name to one amount for each of `price_types`, in minor units. `house_seats` are
-    seat numbers that the house keeps from sale. `sale_opens` None: at once.
+    seat numbers that the house keeps from sale. `sale_opens` None: at once. `tiers` are numbered from 1 in their order.
     """
 
     name: str
@@ -47,6 +65,7 @@ class EventSpec:
     grace_s: int = 120
     max_per_account: int = 6
     house_seats: Collection[int] = ()
+    tiers: Sequence[TierSpec] = ()
 
 
 async def create_event(db: Database, spec: EventSpec) -> EventId:
@@ -63,7 +82,9 @@ async def create_event(db: Database, spec: EventSpec) -> EventId:
             raise NotFoundError(f"There is no version {spec.plan_version} of plan {spec.plan_id}.")
         price_list = _checked_prices(spec, stored)
         event = _new_event(spec, stored, starts_at, sale_opens_at)
-        return await plan_queries.insert_event(connection, event, price_list, sorted(spec.house_seats))
+        event_id = await plan_queries.insert_event(connection, event, price_list, sorted(spec.house_seats))
+        await plan_queries.insert_tiers(connection, event_id, _new_tiers(spec, price_list))
+        return event_id
 
 
 def _new_event(spec: EventSpec, stored: Record, starts_at: datetime, sale_opens_at: datetime | None) -> NewEvent:
@@ -80,6 +101,14 @@ def _new_event(spec: EventSpec, stored: Record, starts_at: datetime, sale_opens_
         spec.grace_s,
         spec.max_per_account,
     )
+
+
+def _new_tiers(spec: EventSpec, price_list: PriceList) -> list[NewTier]:
+    number_of = {category.name: category.category_no for category in price_list.categories}
+    return [
+        NewTier(number, tier.name.strip(), number_of[tier.category], tier.capacity, tier.buckets)
+        for number, tier in enumerate(spec.tiers, start=1)
+    ]
 
 
 def _checked_times(spec: EventSpec) -> tuple[datetime, datetime | None]:
@@ -127,6 +156,25 @@ def _spec_faults(spec: EventSpec, category_names: Sequence[str], seat_count: int
     outside = [seat for seat in spec.house_seats if not 0 <= seat < seat_count]
     if outside:
         faults.append(FieldFault("/house_seats", f"the plan has no seat {outside[0]}"))
+    return faults + _tier_faults(spec, category_names)
+
+
+def _tier_faults(spec: EventSpec, category_names: Sequence[str]) -> list[FieldFault]:
+    faults: list[FieldFault] = []
+    names = [tier.name.strip() for tier in spec.tiers]
+    if len(spec.tiers) > MAX_TIERS or len(set(names)) < len(names):
+        faults.append(FieldFault("/tiers", f"at most {MAX_TIERS} tiers, each named once"))
+    for number, tier in enumerate(spec.tiers):
+        if not tier.name.strip():
+            faults.append(FieldFault(f"/tiers/{number}/name", "a tier has a name"))
+        if tier.category not in category_names:
+            faults.append(FieldFault(f"/tiers/{number}/category", "the plan has no such category"))
+        elif tier.category not in spec.prices:
+            faults.append(FieldFault(f"/tiers/{number}/category", "this category has no prices"))
+        if not 0 <= tier.capacity <= MAX_PLACES:
+            faults.append(FieldFault(f"/tiers/{number}/capacity", f"0 to {MAX_PLACES} places"))
+        if not 1 <= tier.buckets <= MAX_BUCKETS:
+            faults.append(FieldFault(f"/tiers/{number}/buckets", f"1 to {MAX_BUCKETS} buckets"))
     return faults
 
 

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from booking import sql
 from booking.domain.model import EventId
 from booking.domain.seating_plan.model import SeatingPlan
-from booking.services.create_event import EventSpec, create_event
+from booking.services.create_event import EventSpec, TierSpec, create_event
 from booking.services.import_plan import ImportedPlan, import_plan
 from booking.services.sample_programme import EVENTS, PRICE_TYPES, STAFF, SampleEvent, SampleVenue
 from booking.services.sample_sales import sell_samples
@@ -85,6 +85,7 @@ async def _spec_of(db: Database, event: SampleEvent, plan: SeatingPlan, stored: 
         price_types=PRICE_TYPES,
         prices=event.prices(),
         house_seats=event.house_seats(plan),
+        tiers=tuple(TierSpec(tier.name, tier.category, tier.capacity) for tier in event.standing),
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from uuid import UUID
 
 from booking.domain.errors import EventNotFoundError, NotFoundError
-from booking.domain.model import EventDetail, EventList
-from booking.store import event_queries
+from booking.domain.model import EventDetail, EventId, EventList, TierList
+from booking.store import event_queries, tier_queries
 from booking.store.database import Database
 
 MAX_EVENT_ID = 2**31 - 1
@@ -28,6 +28,18 @@ async def read_event(db: Database, event_id: int) -> EventDetail:
     if event is None:
         raise EventNotFoundError("There is no such event.")
     return event
+
+
+async def read_tiers(db: Database, event_id: int) -> TierList:
+    """The general-admission tiers of an event and what is left of them now; none where it has seats alone.
+
+    Raises:
+        EventNotFoundError: there is none.
+    """
+    tiers, server_time = await tier_queries.read_tiers(db, event_id) if 0 <= event_id <= MAX_EVENT_ID else ((), None)
+    if server_time is None:
+        server_time = (await read_event(db, event_id)).server_time
+    return TierList(EventId(event_id), tiers, server_time)
 
 
 async def read_plan_document(db: Database, plan_id: UUID, version: int) -> bytes:

@@ -44,6 +44,15 @@ class HouseSeats:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """Places without seats, at the prices of a category."""
+
+    name: str
+    category: str
+    capacity: int
+
+
+@dataclass(frozen=True, slots=True)
 class SampleEvent:
     """`adult_prices` are minor units by category; the other price types are shares of them, to a full `step`."""
 
@@ -58,6 +67,7 @@ class SampleEvent:
     orders: int = 0
     open_holds: int = 0
     settings: Mapping[str, int] = field(default_factory=dict)
+    standing: tuple[Standing, ...] = ()
 
     def prices(self) -> dict[str, tuple[int, ...]]:
         """One amount for each of `PRICE_TYPES`, by category."""
@@ -141,5 +151,6 @@ EVENTS = (
         NOOR, 30, time(20, 30), "KWD", 250,
         {"Front": 12_500, "Rear": 7_500},
         (HouseSeats("Floor", ("A",), 5, 8),), orders=10, open_holds=1,
+        standing=(Standing("Gallery, standing", "Rear", 60),),
     ),
 )  # fmt: skip

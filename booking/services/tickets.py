@@ -12,7 +12,7 @@ from booking.store.database import Database
 
 
 async def tickets_of_order(db: Database, caller: Caller, order_id: UUID) -> TicketList:
-    """The tickets that are issued so far; `complete` once every seat of the confirmed order has one.
+    """The tickets that are issued so far; `complete` once every seat and place of the confirmed order has one.
 
     Raises:
         OrderNotFoundError: there is none that the caller may see.

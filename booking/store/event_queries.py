@@ -17,6 +17,7 @@ from booking.domain.model import (
     Price,
     PriceCategory,
     PriceType,
+    Tier,
 )
 from booking.sql import query
 from booking.store.connection import Record
@@ -47,6 +48,7 @@ async def read_event(db: Database, event_id: int) -> EventDetail | None:
         server_time=row["server_time"],
         orphan_rule=OrphanRule(row["orphan_rule"]),
         settings_version=row["settings_version"],
+        tiers=msgspec.json.decode(row["tiers"], type=tuple[Tier, ...]),
     )
 
 

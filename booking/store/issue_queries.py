@@ -13,11 +13,12 @@ from booking.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A sold line of an order that has no ticket yet."""
+    """A sold seat, or a place of a tier, of an order that has no ticket yet; the other number is None."""
 
     order_id: UUID
     event_id: int
-    seat_no: int
+    seat_no: int | None
+    place_no: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ async def scan_confirmed_orders(db: Database, after: str) -> tuple[str, list[UUI
 async def read_lines_without_ticket(connection: Connection, order_ids: Sequence[UUID]) -> list[Line]:
     """Valid lines of these orders for which no valid ticket exists."""
     rows = await connection.fetch(sql.query("read_lines_without_ticket"), list(order_ids))
-    return [Line(row["order_id"], row["event_id"], row["seat_no"]) for row in rows]
+    return [Line(row["order_id"], row["event_id"], row["seat_no"], row["place_no"]) for row in rows]
 
 
 async def insert_tickets(connection: Connection, tickets: Sequence[NewTicket]) -> int:
@@ -60,6 +61,7 @@ async def insert_tickets(connection: Connection, tickets: Sequence[NewTicket]) -
         [ticket.line.event_id for ticket in tickets],
         [ticket.line.order_id for ticket in tickets],
         [ticket.line.seat_no for ticket in tickets],
+        [ticket.line.place_no for ticket in tickets],
         [ticket.code for ticket in tickets],
     )
     return len(rows)

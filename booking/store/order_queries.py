@@ -15,6 +15,7 @@ from booking.domain.model import (
     Order,
     OrderId,
     OrderLine,
+    OrderPlaces,
     PaymentOperation,
 )
 from booking.domain.states import OperationKind, OperationStatus, OrderStatus
@@ -27,6 +28,14 @@ class _Line(msgspec.Struct, array_like=True, frozen=True):
     seat_no: int
     price_type_id: int
     price_type_name: str
+    amount_minor: int
+
+
+class _Places(msgspec.Struct, array_like=True, frozen=True):
+    tier_id: int
+    price_type_id: int
+    price_type_name: str
+    quantity: int
     amount_minor: int
 
 
@@ -48,6 +57,7 @@ class _Picture(msgspec.Struct, frozen=True):
     hold_ids: tuple[HoldId, ...]
     lines: tuple[_Line, ...]
     operations: tuple[PaymentOperation, ...]
+    places: tuple[_Places, ...]
 
 
 _decoder = msgspec.json.Decoder(_Picture)
@@ -82,6 +92,17 @@ async def order_of(db: Database, picture: str) -> Order:
         pay_until=shown.pay_until,
         created_at=shown.created_at,
         server_time=shown.server_time,
+        places=await _places_of(db, shown),
+    )
+
+
+async def _places_of(db: Database, shown: _Picture) -> tuple[OrderPlaces, ...]:
+    if not shown.places:
+        return ()
+    names = await db.tier_names.of(shown.event_id, (line.tier_id for line in shown.places))
+    return tuple(
+        OrderPlaces(line.tier_id, tier.name, line.price_type_id, line.price_type_name, line.quantity, line.amount_minor)
+        for line, tier in zip(shown.places, names, strict=True)
     )
 
 

@@ -62,6 +62,17 @@ class PriceList:
     prices: tuple[Price, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class NewTier:
+    """A general-admission tier; its capacity is allotted over its buckets to the last place."""
+
+    tier_id: int
+    name: str
+    category_no: int
+    capacity: int
+    buckets: int
+
+
 async def lock_venue(connection: Connection, venue_id: UUID, name: str, zone: str) -> Record:
     """The venue of that name, made with `venue_id` and `zone` when there is none; row (venue_id, zone), locked."""
     await connection.execute(sql.query("ensure_venue"), venue_id, name, zone)
@@ -160,3 +171,16 @@ async def insert_event(
     # The first buyers come at once, long before autovacuum: without figures their plans would scan all seats.
     await connection.execute("ANALYZE seats")
     return EventId(event_id)
+
+
+async def insert_tiers(connection: Connection, event_id: EventId, tiers: Sequence[NewTier]) -> None:
+    """Insert the tiers of an event, one counter for each bucket."""
+    await connection.execute(
+        sql.query("insert_tiers"),
+        event_id,
+        [tier.tier_id for tier in tiers],
+        [tier.name for tier in tiers],
+        [tier.category_no for tier in tiers],
+        [tier.capacity for tier in tiers],
+        [tier.buckets for tier in tiers],
+    )

@@ -9,7 +9,7 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from booking.domain.caller import Caller
-from booking.domain.model import CheckoutLine, OperationResult, PaymentIntent
+from booking.domain.model import CheckoutLine, CheckoutPlaces, OperationResult, PaymentIntent
 from booking.sql import query
 from booking.store.connection import Record
 from booking.store.database import Database
@@ -40,6 +40,7 @@ async def check_out(
     shown_total: int,
     number: str,
     use: KeyUse,
+    places: Sequence[CheckoutPlaces] = (),
 ) -> SaleAnswer:
     """Hold → order; the new order is `result_id`."""
     order_id = uuid7()
@@ -47,6 +48,8 @@ async def check_out(
         "principal": caller.principal, "acts_for_all": caller.acts_for_all, "hold_id": hold_id, "order_id": order_id,
         "number": number, "staff_id": caller.staff_id, "seats": [line.seat_no for line in lines],
         "price_types": [line.price_type_id for line in lines], "shown_total": shown_total, "key": use.key,
+        "tiers": [line.tier_id for line in places], "tier_types": [line.price_type_id for line in places],
+        "quantities": [line.quantity for line in places],
     }  # fmt: skip
     with domain_errors():
         ask = sale_ask(hold_id, arguments, digest=use.digest, makes=order_id)

@@ -31,7 +31,7 @@ async def count_tickets(db: Database, order_id: UUID) -> TicketCount | None:
 
 
 async def read_tickets(db: Database, order_id: UUID) -> tuple[Ticket, ...]:
-    """An order's tickets, by seat."""
+    """An order's tickets, by seat, then those of places."""
     return tuple(
         Ticket(
             ticket_id=TicketId(row["ticket_id"]),
@@ -42,6 +42,7 @@ async def read_tickets(db: Database, order_id: UUID) -> tuple[Ticket, ...]:
             currency=row["currency"],
             code=row["code"],
             status=TicketStatus(row["status"]),
+            tier_id=row["tier_id"],
         )
         for row in await db.fetch(query("read_tickets_of_order"), order_id)
     )

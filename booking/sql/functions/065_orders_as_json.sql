@@ -10,7 +10,7 @@ RETURNS TABLE (order_id uuid, principal text, picture text) LANGUAGE sql STABLE 
                'created_at', o.created_at, 'server_time', booking_now(),
                'plan_id', e.plan_id, 'plan_version', e.plan_version,
                'pay_until', CASE WHEN o.status IN ('PENDING', 'RECONCILING') THEN h.deadline END,
-               'hold_ids', h.ids, 'lines', l.lines, 'operations', p.operations)::text
+               'hold_ids', h.ids, 'lines', l.lines, 'places', g.places, 'operations', p.operations)::text
       FROM unnest(p_orders) AS wanted (id)
      CROSS JOIN LATERAL (SELECT * FROM orders o WHERE o.order_id = wanted.id OFFSET 0) o
      CROSS JOIN LATERAL (SELECT e.plan_id, e.plan_version FROM events e WHERE e.event_id = o.event_id OFFSET 0) e
@@ -27,6 +27,16 @@ RETURNS TABLE (order_id uuid, principal text, picture text) LANGUAGE sql STABLE 
           LEFT JOIN LATERAL (SELECT pt.name FROM price_types pt
                               WHERE pt.event_id = s.event_id AND pt.price_type_id = s.price_type_id OFFSET 0) pt ON true
          WHERE s.order_id = o.order_id) l
+     CROSS JOIN LATERAL (
+        SELECT coalesce(json_agg(json_build_array(p.tier_id, p.price_type_id, p.name, p.quantity, p.amount_minor)
+                                 ORDER BY p.tier_id, p.price_type_id), '[]') AS places
+          FROM (SELECT s.tier_id, s.price_type_id, coalesce(min(pt.name), '') AS name, count(*) AS quantity,
+                       sum(s.amount_minor) AS amount_minor
+                  FROM order_places s
+                  LEFT JOIN LATERAL (SELECT pt.name FROM price_types pt
+                                      WHERE pt.event_id = s.event_id AND pt.price_type_id = s.price_type_id
+                                     OFFSET 0) pt ON true
+                 WHERE s.order_id = o.order_id GROUP BY 1, 2) p) g
      CROSS JOIN LATERAL (
         SELECT coalesce(json_agg(json_build_object(
                    'operation_id', p.operation_id, 'order_id', p.order_id, 'part', p.part, 'kind', p.kind,

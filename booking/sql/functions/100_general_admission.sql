@@ -51,8 +51,8 @@ CREATE OR REPLACE FUNCTION places_held_for(p_order uuid) RETURNS integer LANGUAG
      WHERE oh.order_id = p_order AND oh.live AND g.status IN (1, 2)
 $$;
 
--- Tell that the places of a hold or an order changed: p_change is held, paying, sold, released or expired. Readers count
--- by aggregate: a hold's places end at `until` by themselves, and being told of that again changes nothing.
+-- Tell that the places of holds changed: p_change is held, paying, returned, sold, refunded, released or expired. Readers
+-- count by hold: its places end at `until` by themselves, and being told of that again changes nothing.
 CREATE OR REPLACE FUNCTION announce_places(
     p_event integer, p_change text, p_aggregate uuid, p_holds uuid[], p_places jsonb, p_until timestamptz,
     p_now timestamptz
@@ -93,7 +93,7 @@ BEGIN
     SELECT min(b.event_id), min(b.expires_at),
            jsonb_agg(jsonb_build_object('tier_id', b.tier_id, 'bucket', b.bucket, 'quantity', b.quantity))
       INTO v_event, v_until, v_places FROM back b;
-    PERFORM announce_places(v_event, 'held', p_holds[1], p_holds, v_places, v_until, p_now);
+    PERFORM announce_places(v_event, 'returned', p_holds[1], p_holds, v_places, v_until, p_now);
 END $$;
 
 -- Being paid → SOLD: held becomes sold in each counter, and the places of the order are valid. Returns how many.

@@ -51,7 +51,8 @@ BEGIN
         RETURN refused('print-job-not-found');
     END IF;
     SELECT * INTO v_order FROM orders o WHERE o.order_id = v_job.order_id;
-    v_seats := ARRAY(SELECT t.seat_no FROM tickets t WHERE t.ticket_id = ANY (v_job.ticket_ids) AND t.status <> 'VOID');
+    v_seats := ARRAY(SELECT t.seat_no FROM tickets t WHERE t.ticket_id = ANY (v_job.ticket_ids) AND t.status <> 'VOID'
+                        AND t.seat_no IS NOT NULL);
     PERFORM lock_seats(v_order.event_id, v_seats);
     SELECT * INTO v_job FROM print_jobs j WHERE j.print_job_id = p_job FOR NO KEY UPDATE;
     v_answer := seen_key(p_principal, 'print-reports', p_key, p_digest, p_job);

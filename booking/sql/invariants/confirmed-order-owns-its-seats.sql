@@ -6,6 +6,7 @@ SELECT format('order %s does not own seat %s of event %s', o.order_id, l.seat_no
  WHERE (o.status = 'CONFIRMED' AND NOT l.valid)
     OR (l.valid AND (s.status IS DISTINCT FROM 3 OR s.order_id IS DISTINCT FROM o.order_id))
 UNION ALL
-SELECT format('order %s is confirmed without a seat', o.order_id)
+SELECT format('order %s is confirmed without a seat or a place', o.order_id)
   FROM orders o
  WHERE o.status = 'CONFIRMED' AND NOT EXISTS (SELECT FROM order_seats l WHERE l.order_id = o.order_id)
+   AND NOT EXISTS (SELECT FROM order_places l WHERE l.order_id = o.order_id)

@@ -2,7 +2,13 @@
 SELECT format('hold %s has %s outbox rows', h.hold_id, count(x.id)) AS detail
   FROM holds h
   LEFT JOIN outbox x ON x.aggregate_id = h.hold_id AND x.type = 'seats-held' AND x.seats = h.seats
- WHERE h.created_at >= (SELECT min(o.created_at) FROM outbox o)
+ WHERE h.created_at >= (SELECT min(o.created_at) FROM outbox o) AND h.seats <> '{}'
+ GROUP BY h.hold_id HAVING count(x.id) <> 1
+UNION ALL
+SELECT format('the %s places of hold %s have %s outbox rows', h.places, h.hold_id, count(x.id))
+  FROM holds h
+  LEFT JOIN outbox x ON x.aggregate_id = h.hold_id AND x.type = 'places-changed' AND x.payload ->> 'change' = 'held'
+ WHERE h.created_at >= (SELECT min(o.created_at) FROM outbox o) AND h.places > 0
  GROUP BY h.hold_id HAVING count(x.id) <> 1
 UNION ALL
 SELECT format('order %s has %s confirmations in the outbox', o.order_id, count(x.id))

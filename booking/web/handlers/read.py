@@ -47,6 +47,11 @@ async def event(call: Call) -> Response:
     return answer(to_wire(await read_events.read_event(call.db, call.event_id), wire.EventDetail))
 
 
+async def tiers(call: Call) -> Response:
+    """What is left of an event's general-admission tiers."""
+    return answer(to_wire(await read_events.read_tiers(call.db, call.event_id), wire.TierList))
+
+
 async def plan(call: Call) -> Response:
     """The plan of an event. A version never changes, so its bytes are packed once and checked by tag."""
     detail = await read_events.read_event(call.db, call.event_id)

@@ -11,6 +11,7 @@ from backend_client import wire
 from booking.domain.model import (
     BestAvailable,
     CheckoutLine,
+    CheckoutPlaces,
     Evidence,
     OperationResult,
     PaymentIntent,
@@ -72,9 +73,11 @@ async def check_out(call: Call) -> Response:
     """Make an order of a hold; the total is ours (R10)."""
     body = _checkout(call)
     lines = tuple(CheckoutLine(line.seat_no, line.price_type_id) for line in body.lines)
+    places = tuple(CheckoutPlaces(line.tier_id, line.price_type_id, line.quantity) for line in body.places)
     outcome = await checking_out.check_out(
-        call.db, call.signed_in, call.id("hold_id"), lines, body.shown_total_minor, key=call.key, digest=call.digest
-    )
+        call.db, call.signed_in, call.id("hold_id"), lines, body.shown_total_minor,
+        key=call.key, digest=call.digest, places=places,
+    )  # fmt: skip
     return answer_outcome(outcome, wire.Order)
 
 
