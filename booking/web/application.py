@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 
@@ -14,8 +14,10 @@ from starlette.websockets import WebSocket
 
 from booking.store.database import Database
 from booking.web.calls import PaymentStarter, Route, Services
+from booking.web.client_address import Network
 from booking.web.feed_socket import serve_feed
 from booking.web.gate import Front, endpoint_of
+from booking.web.rate_limit import RateLimits
 from booking.web.routes import ROUTES
 from booking.web.seat_tail import SeatTail
 
@@ -59,14 +61,20 @@ class Application:
         self.services.seats.close()
 
 
-def create_app(db: Database, *, payments: PaymentStarter | None = None) -> Application:
+def create_app(
+    db: Database,
+    *,
+    payments: PaymentStarter | None = None,
+    rates: RateLimits | None = None,
+    trusted_proxies: Sequence[Network] = (),
+) -> Application:
     """The API over `db`. `payments` takes an opened authorization to its provider at once.
 
-    From now on `db` chooses seats by what this process knows of them.
+    Nobody is slowed down without `rates`. From now on `db` chooses seats by what this process knows of them.
     """
     seats = SeatTail(db)
     db.blocks.live_free = seats.free_seats
-    return Application(Services(db, seats, payments))
+    return Application(Services(db, seats, payments, rates, tuple(trusted_proxies)))
 
 
 _HOT = ("/holds", "/checkout", "/payments", "/v1/orders/{order_id}", "/seats")

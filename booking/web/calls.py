@@ -19,6 +19,8 @@ from booking.domain.model import PaymentOperation
 from booking.domain.replay import Outcome
 from booking.store.database import Database
 from booking.web import addresses
+from booking.web.client_address import Network
+from booking.web.rate_limit import RateLimits
 from booking.web.seat_tail import SeatTail
 
 SMALL_BODY = 64 * 1024
@@ -58,11 +60,16 @@ class QueryParameter:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What handlers work with. `payments` drives provider payments at once; None without a provider."""
+    """What handlers work with. `payments` drives provider payments at once; None without a provider.
+
+    `rates`: how often somebody may call; None for no limit. `trusted_proxies`: who may say for whom they call.
+    """
 
     db: Database
     seats: SeatTail
     payments: PaymentStarter | None = None
+    rates: RateLimits | None = None
+    trusted_proxies: tuple[Network, ...] = ()
 
 
 PaymentStarter = Callable[[PaymentOperation], Coroutine[Any, Any, None]]

@@ -23,6 +23,7 @@ from booking.services.sign_in import caller_of_token
 from booking.store.database import Database
 from booking.web import addresses, bodies, problems
 from booking.web.calls import Call, KeyRule, Route, Services, Who
+from booking.web.client_address import client_address
 from booking.web.problems import BodyLateError, KeyMissingError, MethodNotAllowedError, UnknownAddressError
 
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
@@ -34,10 +35,13 @@ log = logging.getLogger(__name__)
 
 def endpoint_of(route: Route, services: Services) -> Callable[[Request], Awaitable[Response]]:
     """The handler behind its gate."""
+    name, changes, rates = route.name, route.key is KeyRule.REQUIRED, services.rates
 
     async def endpoint(request: Request) -> Response:
         token = bearer_token(request.headers.get("authorization", ""))
         caller = await caller_for(services.db, token, route.who)
+        if rates is not None:
+            rates.admit(name, changes, caller, client_address(request.scope, services.trusted_proxies))
         query = addresses.parse_query(request.scope["query_string"])
         key = _key_of(request, route.key)
         body, digest = None, b""

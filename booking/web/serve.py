@@ -1,6 +1,7 @@
 """The verb `serve`: the API in one process, granian inside our own event loop.
 
     python -m booking serve --dsn DSN [--host 127.0.0.1] [--port 0] [--sandbox-url URL] [--ready-file F]
+        [--rate hold-per-account=10/20]… [--rate-limits off] [--trusted-proxy NETWORK]…
 
 Plain HTTP is served on this machine's own addresses only; any other needs `--tls-certificate` and `--tls-key`.
 """
@@ -32,6 +33,8 @@ from booking.store.connection import ANSWER_LIMITS
 from booking.store.database import Database
 from booking.web.application import Application, create_app
 from booking.web.calls import PaymentStarter
+from booking.web.client_address import parse_network
+from booking.web.rate_limit import ALLOWANCES, RateLimits, parse_allowance
 
 CANNOT_REACH = 3
 _BACKLOG = 1024
@@ -63,6 +66,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--sandbox-url", help="address of the payment sandbox")
     parser.add_argument("--tls-certificate", type=Path, help="PEM file")
     parser.add_argument("--tls-key", type=Path, help="PEM file")
+    _add_rate_arguments(parser)
     own_process.add_process_arguments(parser)
     chosen = parser.parse_args(arguments)
     if not chosen.dsn:
@@ -72,6 +76,18 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     if chosen.tls_certificate is None and not is_loopback(chosen.host):
         parser.error(f"plain HTTP is served on this machine only: {chosen.host} needs --tls-certificate and --tls-key")
     return chosen
+
+
+def _add_rate_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rate-limits", choices=("on", "off"), default="on", help="off: for measurements")
+    parser.add_argument(
+        "--rate", action="append", type=parse_allowance, default=[], metavar="NAME=PER_S/BURST",
+        help=f"another allowance; names: {', '.join(ALLOWANCES)}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--trusted-proxy", action="append", type=parse_network, default=[], metavar="NETWORK",
+        help="a proxy whose X-Forwarded-For is believed; without one, the header is not read",
+    )  # fmt: skip
 
 
 def is_loopback(host: str) -> bool:
@@ -99,8 +115,10 @@ async def _serve(chosen: argparse.Namespace) -> None:
     with own_process.ending(chosen.parent_pid) as end:
         db = await Database.open(chosen.dsn, application="taquilla serve", limits=ANSWER_LIMITS)
         try:
+            rates = RateLimits(dict(chosen.rate)) if chosen.rate_limits == "on" else None
             async with _payments(db, chosen.sandbox_url) as payments:
-                await _serve_until(end, chosen, create_app(db, payments=payments))
+                app = create_app(db, payments=payments, rates=rates, trusted_proxies=chosen.trusted_proxy)
+                await _serve_until(end, chosen, app)
         finally:
             await db.close()
 
