@@ -50,32 +50,35 @@ $$;
 -- and the account row. Time does not matter here: seats that are PAYING are nobody else's, even after grace (R7).
 CREATE OR REPLACE FUNCTION why_not_confirm(p_order orders, p_amount bigint) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-    v_lines  integer;
-    v_places integer;
-    v_event  events;
+    v_event events;
+    v_lines record;  -- of the order: seats and places, and what they cost
+    v_held  record;  -- by its holds: seats and places; whether one of them is not what it should be
 BEGIN
     SELECT * INTO v_event FROM events e WHERE e.event_id = p_order.event_id;
-    SELECT count(*) INTO v_lines FROM order_seats l WHERE l.order_id = p_order.order_id;
-    SELECT count(*) INTO v_places FROM order_places l WHERE l.order_id = p_order.order_id;
     IF p_order.status NOT IN ('PENDING', 'RECONCILING') THEN
         RETURN 'order-ended';
     ELSIF v_event.status = 'CANCELLED' THEN
         RETURN 'event-cancelled';
-    ELSIF EXISTS (SELECT FROM order_holds oh JOIN holds h USING (hold_id)
-                   WHERE oh.order_id = p_order.order_id AND oh.live
-                     AND (h.status <> 'PAYMENT_PENDING' OR h.price_version <> p_order.price_version)) THEN
-        RETURN 'hold-lost';
-    ELSIF v_lines + v_places = 0 OR v_places <> places_held_for(p_order.order_id) OR v_lines <> (
+    END IF;
+    SELECT s.seats, p.places, s.minor + p.minor AS minor INTO v_lines
+      FROM (SELECT count(*) AS seats, coalesce(sum(l.amount_minor), 0) AS minor
+              FROM order_seats l WHERE l.order_id = p_order.order_id) s,
+           (SELECT count(*) AS places, coalesce(sum(l.amount_minor), 0) AS minor
+              FROM order_places l WHERE l.order_id = p_order.order_id) p;
+    SELECT coalesce(sum(cardinality(h.seats)), 0) AS seats, coalesce(sum(h.places), 0) AS places,
+           coalesce(bool_or(h.status <> 'PAYMENT_PENDING' OR h.price_version <> p_order.price_version), false) AS lost
+      INTO v_held
+      FROM order_holds oh JOIN holds h USING (hold_id) WHERE oh.order_id = p_order.order_id AND oh.live;
+    IF v_held.lost OR v_lines.seats + v_lines.places = 0 OR v_lines.seats <> v_held.seats
+       OR v_lines.seats <> (
             SELECT count(*) FROM order_seats l JOIN seats s USING (event_id, seat_no)
              WHERE l.order_id = p_order.order_id AND s.status = 2 AND s.order_id = p_order.order_id
-               AND s.hold_id IN (SELECT oh.hold_id FROM order_holds oh WHERE oh.order_id = p_order.order_id AND oh.live)
-        ) OR v_lines <> cardinality(seats_of_order(p_order.order_id)) THEN
+               AND s.hold_id IN (SELECT oh.hold_id FROM order_holds oh WHERE oh.order_id = p_order.order_id AND oh.live))
+       OR v_lines.places + v_held.places > 0 AND v_lines.places <> places_held_for(p_order.order_id) THEN
         RETURN 'hold-lost';
-    ELSIF p_amount <> p_order.amount_minor OR p_order.amount_minor <>
-            (SELECT coalesce(sum(l.amount_minor), 0) FROM order_seats l WHERE l.order_id = p_order.order_id)
-            + (SELECT coalesce(sum(l.amount_minor), 0) FROM order_places l WHERE l.order_id = p_order.order_id) THEN
+    ELSIF p_amount <> p_order.amount_minor OR p_order.amount_minor <> v_lines.minor THEN
         RETURN 'total-differs';
-    ELSIF p_order.channel = 'online' AND v_lines + v_places + coalesce(
+    ELSIF p_order.channel = 'online' AND v_lines.seats + v_lines.places + coalesce(
             (SELECT a.sold FROM account_limits a
               WHERE a.event_id = p_order.event_id AND a.principal = p_order.principal), 0)
             > limit_of_account(v_event, p_order.principal) THEN
@@ -84,28 +87,45 @@ BEGIN
     RETURN '';
 END $$;
 
--- Seats SOLD, holds SOLD, order CONFIRMED, lines valid, the account's count, the outbox: one transaction (R22).
--- Caller: why_not_confirm said '', under the same locks.
 CREATE OR REPLACE FUNCTION confirm_sale(p_order orders, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-    v_seats  integer[] := seats_of_order(p_order.order_id);
-    v_places integer;
 BEGIN
-    UPDATE seats s SET status = 3, hold_id = NULL, hold_expires_at = NULL, version = s.version + 1
-     WHERE s.event_id = p_order.event_id AND s.seat_no = ANY (v_seats) AND s.order_id = p_order.order_id;
+    PERFORM confirm_sales(ARRAY[p_order.order_id], p_now);
+END $$;
+
+-- Seats SOLD, holds SOLD, orders CONFIRMED, lines valid, the accounts' counts, the outbox: one transaction (R22), and one
+-- statement for each table, whatever the number of orders: a statement costs more than a row, because it reads the table's
+-- CHECKs anew. Caller: why_not_confirm said '' to each, under the same locks.
+CREATE OR REPLACE FUNCTION confirm_sales(p_orders uuid[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    WITH sold AS (
+        UPDATE seats s SET status = 3, hold_id = NULL, hold_expires_at = NULL, version = s.version + 1
+          FROM unnest(p_orders) AS w (id)
+         CROSS JOIN LATERAL (SELECT l.event_id, l.seat_no FROM order_seats l WHERE l.order_id = w.id OFFSET 0) l
+         WHERE s.event_id = l.event_id AND s.seat_no = l.seat_no AND s.order_id = w.id
+        RETURNING s.event_id, w.id, s.seat_no, s.version, staff_byte(s.status, s.holder, s.printed, s.used) AS state)
+    INSERT INTO outbox (event_id, type, aggregate_id, seats, seat_states, seat_versions, created_at)
+    SELECT s.event_id, 'seats-sold', s.id, array_agg(s.seat_no ORDER BY s.seat_no),
+           array_agg(s.state ORDER BY s.seat_no), array_agg(s.version ORDER BY s.seat_no), p_now
+      FROM sold s GROUP BY s.event_id, s.id ORDER BY s.id;
     UPDATE holds h SET status = 'SOLD', ended_at = p_now
-     WHERE h.hold_id IN (SELECT oh.hold_id FROM order_holds oh WHERE oh.order_id = p_order.order_id AND oh.live);
-    UPDATE order_seats l SET valid = true WHERE l.order_id = p_order.order_id;
-    v_places := ga_confirm(p_order, p_now);
-    UPDATE orders o SET status = 'CONFIRMED', confirmed_at = p_now WHERE o.order_id = p_order.order_id;
+     WHERE h.hold_id IN (SELECT oh.hold_id FROM order_holds oh WHERE oh.order_id = ANY (p_orders) AND oh.live);
+    UPDATE order_seats l SET valid = true WHERE l.order_id = ANY (p_orders);
+    PERFORM ga_confirm(o, p_now)
+       FROM orders o
+      WHERE o.order_id = ANY (p_orders) AND EXISTS (SELECT FROM order_places l WHERE l.order_id = o.order_id)
+      ORDER BY o.order_id;
+    UPDATE orders o SET status = 'CONFIRMED', confirmed_at = p_now WHERE o.order_id = ANY (p_orders);
     INSERT INTO account_limits AS a (event_id, principal, sold)
-    VALUES (p_order.event_id, p_order.principal, cardinality(v_seats) + v_places)
+    SELECT o.event_id, o.principal, sum(s.seats + p.places)
+      FROM orders o
+     CROSS JOIN LATERAL (SELECT count(*) AS seats FROM order_seats l WHERE l.order_id = o.order_id) s
+     CROSS JOIN LATERAL (SELECT count(*) AS places FROM order_places l WHERE l.order_id = o.order_id) p
+     WHERE o.order_id = ANY (p_orders) GROUP BY 1, 2 ORDER BY 1, 2
         ON CONFLICT ON CONSTRAINT account_limits_pk DO UPDATE SET sold = a.sold + excluded.sold;
-    PERFORM announce_seats(p_order.event_id, 'seats-sold', p_order.order_id, v_seats, NULL, p_now);
     INSERT INTO outbox (event_id, type, aggregate_id, payload, created_at)
-    VALUES (p_order.event_id, 'order-confirmed', p_order.order_id,
-            jsonb_build_object('number', p_order.number, 'amount_minor', p_order.amount_minor,
-                               'currency', p_order.currency), p_now);
+    SELECT o.event_id, 'order-confirmed', o.order_id,
+           jsonb_build_object('number', o.number, 'amount_minor', o.amount_minor, 'currency', o.currency), p_now
+      FROM orders o WHERE o.order_id = ANY (p_orders) ORDER BY o.order_id;
 END $$;
 
 -- End an order that was not paid: its seats, where they are still its own, become free. Caller: lock_sale.

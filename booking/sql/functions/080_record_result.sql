@@ -16,8 +16,7 @@ CREATE OR REPLACE FUNCTION record_result(
 DECLARE
     v_answer sale_answer := seen_result(p_principal, p_key, p_digest, p_operation);
     v_op     payment_operations;
-    v_order  orders;
-    v_now    timestamptz;
+    v_heard  record;
 BEGIN
     IF v_answer.code IS NOT NULL THEN
         RETURN v_answer;
@@ -30,53 +29,104 @@ BEGIN
     END IF;
     IF v_op.kind IN ('authorize', 'sale', 'cash') THEN
         PERFORM lock_account(o.event_id, o.principal) FROM orders o WHERE o.order_id = v_op.order_id;
-        v_order := lock_sale(v_op.order_id);
+        PERFORM lock_sale(v_op.order_id);
     END IF;
-    SELECT * INTO v_op FROM payment_operations p WHERE p.operation_id = p_operation FOR NO KEY UPDATE;
-    v_answer := seen_result(p_principal, p_key, p_digest, p_operation);
-    IF v_answer.code IS NOT NULL THEN
-        RETURN v_answer;
-    ELSIF p_source = 'authority' AND NOT (v_op.status = 'CREATED' AND p_outcome = 'declined') THEN
-        RETURN refused('operation-not-yours');
+    PERFORM FROM payment_operations p WHERE p.operation_id = p_operation FOR NO KEY UPDATE;
+    SELECT * INTO v_heard FROM hear_result(
+        p_operation, p_device, p_outcome, p_amount, p_ref, p_decline_code, p_card_brand, p_next_action, p_evidence,
+        p_source, p_spare, p_principal, p_key, p_digest, p_card_fingerprint);
+    IF (v_heard.paid).operation_id IS NOT NULL THEN
+        PERFORM settle_paid(ARRAY[v_heard.paid], p_spare[1:1], (v_heard.paid).updated_at);
+    END IF;
+    RETURN v_heard.answer;
+END $$;
+
+-- Record a result, all but one thing: a success that pays its order is checked here and returned as `paid`, the operation as
+-- it has to be; the caller writes it with `settle_paid`, alone or with others. Until then no other result of that order,
+-- account or card may be heard: it would be checked against counts that are behind. Caller: for a charge the account and
+-- lock_sale, then the operation.
+CREATE OR REPLACE FUNCTION hear_result(
+    p_operation uuid, p_device uuid, p_outcome text, p_amount bigint, p_ref text, p_decline_code text,
+    p_card_brand text, p_next_action text, p_evidence jsonb, p_source text, p_spare uuid[],
+    p_principal text, p_key text, p_digest bytea, p_card_fingerprint text,
+    OUT answer sale_answer, OUT paid payment_operations
+) LANGUAGE plpgsql AS $$
+DECLARE
+    v_op    payment_operations;
+    v_order orders;
+    v_now   timestamptz;
+BEGIN
+    IF p_key IS NOT NULL THEN
+        answer := seen_result(p_principal, p_key, p_digest, p_operation);
+        IF answer.code IS NOT NULL THEN
+            RETURN;
+        END IF;
+    END IF;
+    SELECT * INTO v_op FROM payment_operations p WHERE p.operation_id = p_operation;
+    IF NOT FOUND THEN
+        answer := refused('operation-not-found');
+        RETURN;
+    ELSIF NOT may_say(v_op, p_device, p_source)
+       OR p_source = 'authority' AND NOT (v_op.status = 'CREATED' AND p_outcome = 'declined') THEN
+        answer := refused('operation-not-yours');
+        RETURN;
     END IF;
     v_now := booking_now();
-    PERFORM note_evidence(p_operation, p_evidence, p_source);
-
-    IF v_op.status IN ('SUCCEEDED', 'DECLINED') THEN
-        v_answer := answer_again(v_op, p_outcome, p_amount, p_ref, p_source, p_spare, v_now);
-        PERFORM spend_key(p_principal, 'results', p_key, p_digest, p_operation, p_operation, v_now, v_answer.code);
-        RETURN v_answer;
+    IF p_evidence <> '[]' THEN
+        PERFORM note_evidence(p_operation, p_evidence, p_source);
     END IF;
+    IF v_op.status IN ('SUCCEEDED', 'DECLINED') THEN
+        answer := answer_again(v_op, p_outcome, p_amount, p_ref, p_source, p_spare, v_now);
+        PERFORM spend_key(p_principal, 'results', p_key, p_digest, p_operation, p_operation, v_now, answer.code);
+        RETURN;
+    END IF;
+    v_op.provider_ref := coalesce(nullif(p_ref, ''), v_op.provider_ref);
+    v_op.card_brand := coalesce(nullif(p_card_brand, ''), v_op.card_brand);
+    v_op.card_fingerprint := coalesce(nullif(p_card_fingerprint, ''), v_op.card_fingerprint);
+    v_op.next_action := p_next_action;
+    v_op.updated_at := v_now;
+    IF v_op.kind IN ('authorize', 'sale', 'cash') THEN
+        SELECT * INTO v_order FROM orders o WHERE o.order_id = v_op.order_id;
+    END IF;
+    IF p_outcome = 'succeeded' AND p_amount = v_op.amount_minor THEN
+        v_op.decided_by := p_source;
+        paid := after_success(v_op, v_order, p_spare, v_now);
+    ELSE
+        PERFORM note_no_success(v_op, v_order, p_outcome, p_amount, p_decline_code, p_source, p_spare, v_now);
+    END IF;
+    IF p_key IS NOT NULL THEN
+        PERFORM spend_key(p_principal, 'results', p_key, p_digest, p_operation, p_operation, v_now);
+    END IF;
+    answer := ROW ('', p_operation, false,
+                   CASE WHEN paid.operation_id IS NULL THEN advice_of(p_operation) ELSE 'goods-issued' END, NULL);
+END $$;
+
+-- Whatever is said but a success in full. Caller: hear_result.
+CREATE OR REPLACE FUNCTION note_no_success(
+    p_op payment_operations, p_order orders, p_outcome text, p_amount bigint, p_decline_code text, p_source text,
+    p_spare uuid[], p_now timestamptz
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
     UPDATE payment_operations p
-       SET provider_ref = coalesce(nullif(p_ref, ''), p.provider_ref),
-           card_brand = coalesce(nullif(p_card_brand, ''), p.card_brand),
-           card_fingerprint = coalesce(nullif(p_card_fingerprint, ''), p.card_fingerprint),
-           next_action = p_next_action, updated_at = v_now
-     WHERE p.operation_id = p_operation
-    RETURNING p.* INTO v_op;
-    IF p_outcome = 'succeeded' AND p_amount <> v_op.amount_minor THEN
-        PERFORM keep_unknown(v_op, v_now);
-        PERFORM open_item(p_spare[2], 'amount-mismatch', v_op,
-                          jsonb_build_object('amount_minor', v_op.amount_minor, 'reported_minor', p_amount,
-                                             'provider_ref', p_ref, 'source', p_source), v_now);
+       SET provider_ref = p_op.provider_ref, card_brand = p_op.card_brand, card_fingerprint = p_op.card_fingerprint,
+           next_action = p_op.next_action, updated_at = p_now
+     WHERE p.operation_id = p_op.operation_id;
+    IF p_outcome = 'succeeded' THEN
+        PERFORM keep_unknown(p_op, p_now);
+        PERFORM open_item(p_spare[2], 'amount-mismatch', p_op,
+                          jsonb_build_object('amount_minor', p_op.amount_minor, 'reported_minor', p_amount,
+                                             'provider_ref', p_op.provider_ref, 'source', p_source), p_now);
     ELSIF p_outcome = 'unknown' THEN
-        PERFORM keep_unknown(v_op, v_now);
+        PERFORM keep_unknown(p_op, p_now);
     ELSIF p_outcome = 'action_required' THEN
-        UPDATE payment_operations p SET status = 'ACTION_REQUIRED', next_attempt_at = v_now + interval '30 s'
-         WHERE p.operation_id = p_operation;
-    ELSIF p_outcome = 'declined' THEN
-        UPDATE payment_operations p
-           SET status = 'DECLINED', decline_code = p_decline_code, decided_by = p_source, next_attempt_at = NULL
-         WHERE p.operation_id = p_operation;
-        PERFORM after_decline(v_op, v_order, p_decline_code, p_spare[2], v_now);
+        UPDATE payment_operations p SET status = 'ACTION_REQUIRED', next_attempt_at = p_now + interval '30 s'
+         WHERE p.operation_id = p_op.operation_id;
     ELSE
         UPDATE payment_operations p
-           SET status = 'SUCCEEDED', decided_by = p_source, next_attempt_at = NULL, next_action = ''
-         WHERE p.operation_id = p_operation;
-        PERFORM after_success(v_op, v_order, p_amount, p_spare, p_source, v_now);
+           SET status = 'DECLINED', decline_code = p_decline_code, decided_by = p_source, next_attempt_at = NULL
+         WHERE p.operation_id = p_op.operation_id;
+        PERFORM after_decline(p_op, p_order, p_decline_code, p_spare[2], p_now);
     END IF;
-    PERFORM spend_key(p_principal, 'results', p_key, p_digest, p_operation, p_operation, v_now);
-    RETURN ROW ('', p_operation, false, advice_of(p_operation), NULL)::sale_answer;
 END $$;
 
 -- Who may say what became of an operation (R24–R27): a device of the sale that it opened itself, a provider of its own
@@ -182,58 +232,90 @@ BEGIN
     END IF;
 END $$;
 
--- Money is authorized or booked: confirm in this transaction, or give it back and say so (R22, R25).
-CREATE OR REPLACE FUNCTION after_success(
-    p_op payment_operations, p_order orders, p_amount bigint, p_spare uuid[], p_source text, p_now timestamptz
-) RETURNS void LANGUAGE plpgsql AS $$
+-- Money is authorized or booked (or given back, or captured): what is now to be written about the operation. A charge that
+-- pays its order is returned, checked and not written; one that may not is given back, and a person is told (R22, R25).
+DROP FUNCTION IF EXISTS after_success(payment_operations, orders, bigint, uuid[], text, timestamptz);
+CREATE OR REPLACE FUNCTION after_success(p_op payment_operations, p_order orders, p_spare uuid[], p_now timestamptz)
+RETURNS payment_operations LANGUAGE plpgsql AS $$
 DECLARE
-    v_why text;
+    v_charge CONSTANT boolean := p_op.kind IN ('authorize', 'sale');
+    v_why    text := '';
 BEGIN
-    IF p_op.kind = 'capture' THEN
-        PERFORM resolve_items(p_op.operation_id, 'capture-overdue', p_source, 'captured', p_now);
-    END IF;
-    IF p_op.kind NOT IN ('authorize', 'sale') THEN
-        RETURN;
-    END IF;
-    v_why := CASE WHEN p_op.void_requested THEN 'void-requested' ELSE why_not_confirm(p_order, p_amount) END;
-    IF v_why = '' AND NOT may_card_take(p_op.event_id, card_of(p_op), tickets_of_order(p_op.order_id)) THEN
-        v_why := 'card-limit';
-    END IF;
-    IF v_why = '' THEN
-        PERFORM confirm_sale(p_order, p_now);
-        PERFORM count_to_card(p_op.event_id, card_of(p_op), tickets_of_order(p_op.order_id));
-        UPDATE payment_operations p SET advice = 'goods-issued' WHERE p.operation_id = p_op.operation_id;
-        IF p_op.kind = 'authorize' THEN
-            PERFORM open_follow_up(p_op, 'capture', p_amount, p_spare[1], p_now);
+    IF v_charge THEN
+        v_why := CASE WHEN p_op.void_requested THEN 'void-requested'
+                      ELSE why_not_confirm(p_order, p_op.amount_minor) END;
+        IF v_why = '' AND p_op.card_fingerprint <> ''
+           AND NOT may_card_take(p_op.event_id, card_of(p_op), tickets_of_order(p_op.order_id)) THEN
+            v_why := 'card-limit';
         END IF;
-        RETURN;
+        IF v_why = '' THEN
+            RETURN p_op;
+        END IF;
     END IF;
     UPDATE payment_operations p
-       SET advice = 'reverse', decline_code = CASE v_why WHEN 'card-limit' THEN v_why ELSE p.decline_code END
+       SET status = 'SUCCEEDED', decided_by = p_op.decided_by, next_attempt_at = NULL, next_action = '',
+           provider_ref = p_op.provider_ref, card_brand = p_op.card_brand, card_fingerprint = p_op.card_fingerprint,
+           advice = CASE WHEN v_charge THEN 'reverse' ELSE p.advice END,
+           decline_code = CASE v_why WHEN 'card-limit' THEN v_why ELSE p.decline_code END, updated_at = p_now
      WHERE p.operation_id = p_op.operation_id;
-    IF p_op.kind = 'authorize' THEN
-        PERFORM open_follow_up(p_op, 'void', p_amount, p_spare[1], p_now);
+    IF p_op.kind = 'capture' THEN
+        PERFORM resolve_items(p_op.operation_id, 'capture-overdue', p_op.decided_by, 'captured', p_now);
     END IF;
-    PERFORM open_item(p_spare[2], 'paid-not-confirmed', p_op, jsonb_build_object('why', v_why), p_now);
-    IF p_order.status IN ('PENDING', 'RECONCILING') THEN
-        PERFORM end_sale(p_order, 'CANCELLED', 'RELEASED', v_why, p_now);
+    IF v_charge THEN
+        IF p_op.kind = 'authorize' THEN
+            PERFORM open_follow_up(p_op, 'void', p_op.amount_minor, p_spare[1], p_now);
+        END IF;
+        PERFORM open_item(p_spare[2], 'paid-not-confirmed', p_op, jsonb_build_object('why', v_why), p_now);
+        IF p_order.status IN ('PENDING', 'RECONCILING') THEN
+            PERFORM end_sale(p_order, 'CANCELLED', 'RELEASED', v_why, p_now);
+        END IF;
     END IF;
+    RETURN NULL;
 END $$;
 
--- Capture or void of a charge: once for each, driven by the worker (and at once by whoever settled the charge).
-CREATE OR REPLACE FUNCTION open_follow_up(
-    p_op payment_operations, p_kind text, p_amount bigint, p_id uuid, p_now timestamptz
-) RETURNS void LANGUAGE sql AS $$
+-- Write charges that pay their orders: SUCCEEDED, the orders confirmed, counted to the cards, captures opened. One statement
+-- for each table. p_captures: an id for each, used where the money is only authorized. Caller: hear_result said `paid`.
+CREATE OR REPLACE FUNCTION settle_paid(p_paid payment_operations[], p_captures uuid[], p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_orders uuid[] := ARRAY(SELECT n.order_id FROM unnest(p_paid) AS n);
+BEGIN
+    PERFORM confirm_sales(v_orders, p_now);
+    PERFORM count_to_card(n.event_id, card_of(n), tickets_of_order(n.order_id))
+       FROM unnest(p_paid) AS n WHERE n.card_fingerprint <> '' ORDER BY n.event_id, card_of(n);
+    UPDATE payment_operations p
+       SET status = 'SUCCEEDED', advice = 'goods-issued', decided_by = n.decided_by, provider_ref = n.provider_ref,
+           card_brand = n.card_brand, card_fingerprint = n.card_fingerprint, next_action = '', next_attempt_at = NULL,
+           updated_at = p_now
+      FROM unnest(p_paid) AS n WHERE p.operation_id = n.operation_id;
+    PERFORM open_follow_ups(array_agg(n.operation_id), 'capture', array_agg(n.amount_minor),
+                            array_agg(p_captures[n.ordinality]), p_now)
+       FROM unnest(p_paid) WITH ORDINALITY AS n WHERE n.kind = 'authorize' HAVING count(*) > 0;
+END $$;
+
+-- Captures or voids of charges: once for each, driven by the worker (and at once by whoever settled the charge).
+CREATE OR REPLACE FUNCTION open_follow_ups(
+    p_charges uuid[], p_kind text, p_amounts bigint[], p_ids uuid[], p_now timestamptz
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
     INSERT INTO payment_operations (operation_id, order_id, event_id, parent_id, part, kind, status, provider, principal,
                                     device_id, idempotency_key, provider_ref, payment_method, amount_minor, currency,
                                     next_attempt_at, created_at, updated_at)
-    SELECT p_id, p.order_id, p.event_id, p.operation_id, p.part, p_kind, 'CREATED', p.provider, p.principal,
-           p.device_id, p_id::text, p.provider_ref, p.payment_method, p_amount, p.currency,
+    SELECT w.id, p.order_id, p.event_id, p.operation_id, p.part, p_kind, 'CREATED', p.provider, p.principal,
+           p.device_id, w.id::text, p.provider_ref, p.payment_method, w.amount, p.currency,
            p_now + interval '2 s', p_now, p_now
-      FROM payment_operations p
-     WHERE p.operation_id = (p_op).operation_id
-        ON CONFLICT (parent_id, kind) WHERE kind IN ('capture', 'void') DO NOTHING
-$$;
+      FROM unnest(p_charges, p_amounts, p_ids) AS w (charge, amount, id)
+      JOIN payment_operations p ON p.operation_id = w.charge
+     ORDER BY w.charge
+        ON CONFLICT (parent_id, kind) WHERE kind IN ('capture', 'void') DO NOTHING;
+END $$;
+
+CREATE OR REPLACE FUNCTION open_follow_up(
+    p_op payment_operations, p_kind text, p_amount bigint, p_id uuid, p_now timestamptz
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM open_follow_ups(ARRAY[p_op.operation_id], p_kind, ARRAY[p_amount], ARRAY[p_id], p_now);
+END $$;
 
 -- Whether the money of a confirmed order was refused for good at its capture, and no supervisor has settled that (R25).
 CREATE OR REPLACE FUNCTION is_compensation_due(p_order uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
