@@ -73,6 +73,8 @@ PLANTS: Mapping[str, str] = {
         " SELECT gen_random_uuid(), event_id, order_id, seat_no, 'code' FROM order_seats WHERE seat_no = 8",
     "hold-is-announced": "DELETE FROM outbox WHERE type = 'order-confirmed'",
     "last-change-of-a-seat-is-announced": "UPDATE seats SET version = version + 1 WHERE seat_no = 5",
+    "kept-seat-is-in-a-house-hold": "UPDATE seats SET status = 4, holder = 3 WHERE seat_no = 20",
+    "gone-seat-is-nobodys": "UPDATE plan_seats SET flags = 8 WHERE seat_no = 20",
     "event-has-the-seats-of-its-plan": "DELETE FROM seats WHERE seat_no = 39",
     "clock-is-the-servers":
         "CREATE OR REPLACE FUNCTION booking_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS"
