@@ -97,13 +97,23 @@ def candidates(
 ) -> tuple[Block, ...]:
     """Up to `limit` blocks that do not overlap, in the order in which to try them.
 
-    `free` says for each seat whether it can be sold. With a `crowd` of n the first is the block of rank `turn % n`,
-    then come those behind it, then the better ones.
+    `free` says for each seat whether it can be sold. With a `crowd` of n the first is the block of rank `turn % n`;
+    others of the n best follow, then those behind them.
     """
-    ranked = _best_apart(plan.blocks(wish.count), usable_starts(plan, free, wish, rule), wish.count, limit + crowd - 1)
-    first = turn % max(1, min(crowd, len(ranked)))
-    starts = (ranked[first:] + ranked[:first])[:limit]
-    return tuple(tuple(range(start, start + wish.count)) for start in starts)
+    usable = usable_starts(plan, free, wish, rule)
+    ranked = _best_apart(plan.blocks(wish.count), usable, wish.count, max(limit, crowd))
+    starts = _from_turn(ranked[:crowd], turn, limit) + ranked[crowd:]
+    return tuple(tuple(range(start, start + wish.count)) for start in starts[:limit])
+
+
+def _from_turn(ranked: list[int], turn: int, limit: int) -> list[int]:
+    """The same starts, beginning at the turn's, then in `limit` wide steps: who meets once does not meet again."""
+    if not ranked:
+        return []
+    first = turn % len(ranked)
+    round_trip = ranked[first:] + ranked[:first]
+    step = -(-len(ranked) // limit)
+    return [start for offset in range(step) for start in round_trip[offset::step]]
 
 
 def usable_starts(plan: BlockPlan, free: Flags, wish: BestAvailable, rule: OrphanRule) -> Flags:

@@ -40,16 +40,14 @@ async def hold_best(db: Database, ask: HoldAsk, wish: BestAvailable) -> Outcome[
         BusyError: the blocks change hands too quickly; send the same key again.
         BookingError: what every hold may be refused for.
     """
-    crowd = db.blocks.enter(ask.event_id)
-    try:
-        verdict = await _decided(db, ask, wish, crowd)
-    finally:
-        db.blocks.leave(ask.event_id)
+    with db.blocks.choosing(ask.event_id, wish.count):
+        verdict = await _decided(db, ask, wish)
     return await outcome_of(db, verdict)
 
 
-async def _decided(db: Database, ask: HoldAsk, wish: BestAvailable, crowd: int) -> HoldVerdict:
+async def _decided(db: Database, ask: HoldAsk, wish: BestAvailable) -> HoldVerdict:
     turn = ask.hold_id.int  # its low bits are random
+    met = db.blocks.crowd(ask.event_id, wish.count)
     is_true = False
     for _ in range(MAX_ROUNDS):
         event = await db.blocks.event(ask.event_id)
@@ -63,13 +61,16 @@ async def _decided(db: Database, ask: HoldAsk, wish: BestAvailable, crowd: int) 
             free, is_true = await db.blocks.free_seats(event, plan)
         if len(free) != plan.seat_count:
             continue  # the plan changed between the two readings
+        # What is known of the seats may be as old as this request: those who were choosing then are in nobody's way
+        # only when they are counted, though they are done by now.
+        crowd = max(met, db.blocks.crowd(ask.event_id, wish.count))
         blocks = candidates(plan, free, wish, event.orphan_rule, crowd=crowd, turn=turn)
         verdict = await hold_best_block(db, ask, event, wish.count, blocks)
         if verdict is not None and verdict.code != NoBlockLeftError.code:
             return verdict
         if verdict is not None and is_true and not blocks:
             raise NoBlockLeftError(_none_left(plan, free, wish, event))
-        is_true = True
+        is_true, met = True, 1
     raise BusyError("The seats change hands too quickly.")
 
 

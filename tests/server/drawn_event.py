@@ -1,0 +1,34 @@
+"""Events on plans drawn as text (see tests/unit/seat_rows.py), imported and put on sale like everybody's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import uuid4
+
+from booking.domain.model import OrphanRule
+from booking.domain.seating_plan.model import SeatingPlan
+from booking.services.create_event import EventSpec, create_event
+from booking.services.import_plan import import_plan
+from booking.store.database import Database
+from tests.unit.seat_rows import plan_of
+
+ZONE = "Europe/Madrid"
+
+
+async def event_on(db: Database, plan: SeatingPlan, rule: OrphanRule = OrphanRule.OFF, **columns: object) -> int:
+    """An event on sale on that plan; `columns` of its row are set afterwards."""
+    stored = await import_plan(db, f"Hall {uuid4()}", ZONE, plan)
+    prices = {category.name: [4_000] for category in plan.categories}
+    starts_at = datetime(2027, 6, 1, 20, 0)  # noqa: DTZ001 - a local time of the venue
+    event_id = await create_event(
+        db, EventSpec("An evening", stored.plan_id, stored.version, starts_at, ZONE, "EUR", ["Adult"], prices)
+    )
+    for name, value in {"orphan_rule": str(rule), **columns}.items():
+        await db.fetch(f"UPDATE events SET {name} = $2 WHERE event_id = $1", event_id, value)
+    return event_id
+
+
+async def drawn_event(db: Database, words: Sequence[str], rule: OrphanRule = OrphanRule.OFF, **columns: object) -> int:
+    """As `event_on`, one section of drawn rows."""
+    return await event_on(db, plan_of(words), rule, **columns)
