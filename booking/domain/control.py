@@ -11,6 +11,7 @@ from uuid import UUID
 from booking.domain.model import EventId, OrphanRule, SeatRef
 
 MAX_HOUSE_SEATS = 2_000
+MAX_CAPACITY = 10_000_000
 
 
 class HouseHoldKind(StrEnum):
@@ -88,6 +89,28 @@ class SettingsChange:
         """The settings that are to change, as JSON values by column name."""
         named = {one.name: getattr(self, one.name) for one in fields(self)}
         return {name: value for name, value in named.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class TierWish:
+    """Another capacity for a tier; `accept_overbooking` takes one below what is held and sold."""
+
+    event_id: int
+    tier_id: int
+    capacity: int
+    reason: str
+    accept_overbooking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlanWish:
+    """Another version of its plan for an event. With `dry_run` nothing changes."""
+
+    event_id: int
+    expected: int
+    plan_version: int
+    reason: str
+    dry_run: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from booking.domain.caller import Caller
-from booking.domain.control import PlanChangeReport
+from booking.domain.control import PlanChangeReport, PlanWish
 from booking.domain.errors import EventNotFoundError, FieldFault, InvalidRequestError, PlanConflictError
 from booking.domain.model import EventId
 from booking.domain.replay import Outcome
@@ -23,11 +23,8 @@ from booking.services.read_events import MAX_EVENT_ID
 from booking.services.refusals import key_use, raise_refusal
 from booking.store import control_calls
 from booking.store.connection import Record
-from booking.store.control_calls import PlanWish
 from booking.store.database import Database
 from booking.store.sale_lanes import SaleAnswer
-
-__all__ = ["PlanWish", "change_plan"]
 
 _WORDS: Final[Mapping[str, str]] = {
     "taken": "The new plan lacks seats that are sold, being paid, held or kept back.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -11,7 +10,7 @@ import msgspec
 from uuid_utils.compat import uuid7
 
 from booking.domain.caller import Caller
-from booking.domain.control import HouseWish
+from booking.domain.control import HouseWish, PlanWish, TierWish
 from booking.domain.model import EventStatus
 from booking.sql import query
 from booking.store.connection import Limits, Record
@@ -105,17 +104,6 @@ async def end_cancelled_sales(db: Database, event_id: int, limit: int) -> tuple[
     return row["ended"], row["remaining"]
 
 
-@dataclass(frozen=True, slots=True)
-class PlanWish:
-    """Another version of its plan for an event. With `dry_run` nothing changes."""
-
-    event_id: int
-    expected: int
-    plan_version: int
-    reason: str
-    dry_run: bool
-
-
 async def change_plan(db: Database, caller: Caller, wish: PlanWish, use: KeyUse) -> SaleAnswer:
     """Seats by guid on the other version; the report is `detail`, as JSON. It may have to look at every seat."""
     async with db.transaction(PLAN_LIMITS) as connection:
@@ -124,6 +112,16 @@ async def change_plan(db: Database, caller: Caller, wish: PlanWish, use: KeyUse)
             wish.reason, wish.dry_run, use.key, use.digest,
         )  # fmt: skip
     return _answer(rows)
+
+
+async def change_tier(db: Database, caller: Caller, wish: TierWish, use: KeyUse) -> SaleAnswer:
+    """Another capacity for a tier."""
+    return _answer(
+        await db.call(
+            query("change_tier"), caller.principal, caller.staff_id, wish.event_id, wish.tier_id, wish.capacity,
+            wish.accept_overbooking, wish.reason, use.key, use.digest,
+        )
+    )  # fmt: skip
 
 
 async def read_event_plan(db: Database, event_id: int) -> Record | None:

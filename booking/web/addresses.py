@@ -58,6 +58,14 @@ def event_id_of(values: Mapping[str, str]) -> int:
     return int(text)
 
 
+def tier_id_of(values: Mapping[str, str]) -> int:
+    """Path value `tier_id`, an integer ≥ 0."""
+    text = values["tier_id"]
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10 and int(text) <= _MAX_INT):
+        raise invalid("path:tier_id", "must be an integer from 0 on")
+    return int(text)
+
+
 def uuid_of(values: Mapping[str, str], name: str) -> UUID:
     """Path value `name`, a UUID in its usual form."""
     try:

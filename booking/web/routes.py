@@ -163,6 +163,10 @@ ROUTES: Final[tuple[Route, ...]] = (
         _one(wire.PlanChangeReport), wire.PlanChange,
     ),
     Route(
+        "PUT", f"{EVENT}/tiers/{{tier_id}}", control.change_tier, LEADERS, "Another capacity for a tier", _KEYED,
+        _one(wire.Tier), wire.TierChange,
+    ),
+    Route(
         "POST", f"{EVENT}/pause", control.pause, OPERATORS, "No new holds; sales under way may finish", _KEYED,
         _one(wire.EventDetail), wire.EventStatusChange,
     ),

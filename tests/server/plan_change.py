@@ -7,9 +7,9 @@ from datetime import datetime
 from uuid import UUID, uuid4
 
 from booking.domain.caller import Role
-from booking.domain.control import PlanChangeReport
+from booking.domain.control import PlanChangeReport, PlanWish
 from booking.domain.seating_plan.model import Category, LabelPosition, Row, Seat, SeatingPlan, Section
-from booking.services.change_plan import PlanWish, change_plan
+from booking.services.change_plan import change_plan
 from booking.services.create_event import EventSpec, create_event
 from booking.services.import_plan import ImportedPlan, import_plan
 from booking.store.database import Database

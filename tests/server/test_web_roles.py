@@ -32,6 +32,7 @@ EXPECTED: dict[str, set[Role | None]] = {
     "GET /v1/events/{event_id}": ANYONE,
     "GET /v1/events/{event_id}/plan": ANYONE,
     "GET /v1/events/{event_id}/seats": ANYONE,
+    "GET /v1/events/{event_id}/tiers": ANYONE,
     "WS /v1/events/{event_id}/seats/feed": ANYONE,
     "POST /v1/staff/login": ANYONE,
     "POST /v1/staff/refresh": ANYONE,
@@ -57,6 +58,7 @@ EXPECTED: dict[str, set[Role | None]] = {
     "GET /v1/events/{event_id}/settings": STAFF,
     "PUT /v1/events/{event_id}/settings": OPERATORS,
     "PUT /v1/events/{event_id}/plan": LEADERS,
+    "PUT /v1/events/{event_id}/tiers/{tier_id}": LEADERS,
     "POST /v1/events/{event_id}/pause": OPERATORS,
     "POST /v1/events/{event_id}/resume": OPERATORS,
     "POST /v1/events/{event_id}/cancel": LEADERS,
@@ -78,6 +80,7 @@ BODIES: dict[type[wire.RequestMessage], wire.RequestMessage] = {
     wire.HouseHoldRelease: wire.HouseHoldRelease(reason="not wanted"),
     wire.EventSettingsChange: wire.EventSettingsChange(expected_version=1, reason="a long queue", hold_ttl_s=240),
     wire.PlanChange: wire.PlanChange(expected_version=99, plan_version=2, reason="a platform for the cameras"),
+    wire.TierChange: wire.TierChange(capacity=12, reason="two more"),
     wire.EventStatusChange: wire.EventStatusChange(expected_version=99, reason="the stage is wet"),
 }
 SIGN_IN_ROUTES = {"POST /v1/staff/login", "POST /v1/staff/refresh"}
@@ -111,7 +114,7 @@ def test_nothing_is_served_that_is_not_in_the_table() -> None:
 
 
 async def status_of(api: Api, route: Route, token: str | None, event_id: int) -> int:
-    path = route.path.replace("{event_id}", str(event_id))
+    path = route.path.replace("{event_id}", str(event_id)).replace("{tier_id}", "1")
     for name in ("hold_id", "order_id", "operation_id", "print_job_id", "house_hold_id"):
         path = path.replace(f"{{{name}}}", str(uuid4()))
     body = None if route.body is None else BODIES[route.body]

@@ -136,7 +136,7 @@ BEGIN
         END IF;
     END IF;
     SELECT * INTO v_hold FROM holds h WHERE h.hold_id = p_hold AND h.ended_at IS NULL FOR NO KEY UPDATE SKIP LOCKED;
-    IF NOT FOUND OR NOT try_lock_seats_of_hold(v_hold)
+    IF NOT FOUND OR NOT try_lock_seats_of_hold(v_hold) OR NOT try_lock_places_of_hold(v_hold)
        OR v_order_id IS DISTINCT FROM (SELECT oh.order_id FROM order_holds oh WHERE oh.hold_id = p_hold AND oh.live) THEN
         RETURN false;
     ELSIF v_order_id IS NULL THEN

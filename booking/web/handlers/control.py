@@ -1,15 +1,16 @@
-"""What operators do: seats that the house keeps back, an event's settings, status and plan."""
+"""What operators do: seats that the house keeps back, an event's settings, status, plan and tiers."""
 
 from __future__ import annotations
 
 from starlette.responses import Response
 
 from backend_client import wire
-from booking.domain.control import HouseHoldKind, HouseWish, SettingsChange
+from booking.domain.control import HouseHoldKind, HouseWish, PlanWish, SettingsChange, TierWish
 from booking.domain.model import EventStatus, OrphanRule
 from booking.services import change_plan as changing_plan
+from booking.services import change_tier as changing_tier
 from booking.services import control_event, house_holds
-from booking.services.change_plan import PlanWish
+from booking.web import addresses
 from booking.web.calls import Call, TypedBody, answer, answer_outcome, to_wire
 
 _house_hold = TypedBody(wire.HouseHoldRequest)
@@ -17,6 +18,7 @@ _house_release = TypedBody(wire.HouseHoldRelease)
 _settings = TypedBody(wire.EventSettingsChange)
 _status = TypedBody(wire.EventStatusChange)
 _plan = TypedBody(wire.PlanChange)
+_tier = TypedBody(wire.TierChange)
 
 
 async def list_house_holds(call: Call) -> Response:
@@ -88,6 +90,15 @@ async def change_plan(call: Call) -> Response:
     wish = PlanWish(call.event_id, body.expected_version, body.plan_version, body.reason, body.dry_run)
     outcome = await changing_plan.change_plan(call.db, call.signed_in, wish, key=call.key, digest=call.digest)
     return answer_outcome(outcome, wire.PlanChangeReport, 200)
+
+
+async def change_tier(call: Call) -> Response:
+    """Another capacity for a general-admission tier."""
+    body = _tier(call)
+    tier_id = addresses.tier_id_of(call.request.path_params)
+    wish = TierWish(call.event_id, tier_id, body.capacity, body.reason, body.accept_overbooking)
+    outcome = await changing_tier.change_tier(call.db, call.signed_in, wish, key=call.key, digest=call.digest)
+    return answer_outcome(outcome, wire.Tier, 200)
 
 
 async def _change_status(call: Call, status: EventStatus) -> Response:
