@@ -51,7 +51,7 @@ CREATE OR REPLACE FUNCTION places_held_for(p_order uuid) RETURNS integer LANGUAG
      WHERE oh.order_id = p_order AND oh.live AND g.status IN (1, 2)
 $$;
 
--- Tell that the places of holds changed: p_change is held, paying, returned, sold, refunded, released or expired. Readers
+-- Tell that the places of holds changed: p_change is held, paying, returned, sold, released or expired. Readers
 -- count by hold: its places end at `until` by themselves, and being told of that again changes nothing.
 CREATE OR REPLACE FUNCTION announce_places(
     p_event integer, p_change text, p_aggregate uuid, p_holds uuid[], p_places jsonb, p_until timestamptz,
@@ -142,36 +142,6 @@ BEGIN
     SELECT jsonb_agg(jsonb_build_object('tier_id', f.tier_id, 'bucket', f.bucket, 'quantity', f.quantity))
       INTO v_places FROM freed f;
     PERFORM announce_places(p_hold.event_id, 'released', p_hold.hold_id, ARRAY[p_hold.hold_id], v_places, NULL, p_now);
-END $$;
-
--- Give back sold places of an order (refunds): only those that are still valid. Returns how many. Caller: lock_sale.
-CREATE OR REPLACE FUNCTION ga_refund(p_order orders, p_places integer[], p_now timestamptz) RETURNS integer
-LANGUAGE plpgsql AS $$
-DECLARE
-    v_places jsonb;
-    v_count  integer;
-BEGIN
-    PERFORM FROM ga_tiers t
-     WHERE (t.event_id, t.tier_id, t.bucket) IN (
-           SELECT l.event_id, l.tier_id, l.bucket FROM order_places l
-            WHERE l.order_id = p_order.order_id AND l.place_no = ANY (p_places))
-     ORDER BY t.event_id, t.tier_id, t.bucket FOR NO KEY UPDATE OF t;
-    WITH back AS (
-        UPDATE order_places l SET valid = false
-         WHERE l.order_id = p_order.order_id AND l.place_no = ANY (p_places) AND l.valid
-        RETURNING l.event_id, l.tier_id, l.bucket),
-    summed AS (SELECT b.event_id, b.tier_id, b.bucket, count(*)::int AS quantity FROM back b GROUP BY 1, 2, 3),
-    counted AS (
-        UPDATE ga_tiers t
-           SET sold = t.sold - s.quantity,
-               overbooked = least(t.overbooked, greatest(0, t.held + t.sold - s.quantity - t.capacity))
-          FROM summed s
-         WHERE t.event_id = s.event_id AND t.tier_id = s.tier_id AND t.bucket = s.bucket)
-    SELECT jsonb_agg(jsonb_build_object('tier_id', s.tier_id, 'bucket', s.bucket, 'quantity', s.quantity)),
-           coalesce(sum(s.quantity), 0)
-      INTO v_places, v_count FROM summed s;
-    PERFORM announce_places(p_order.event_id, 'refunded', p_order.order_id, '{}', v_places, NULL, p_now);
-    RETURN v_count;
 END $$;
 
 -- Lock what a hold has without waiting; false when somebody else holds one of its counters.

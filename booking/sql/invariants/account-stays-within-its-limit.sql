@@ -3,10 +3,12 @@
 SELECT format('%s has %s tickets in event %s, the limit is %s', have.principal, sum(have.seats), have.event_id,
               min(e.max_per_account)) AS detail
   FROM (SELECT o.event_id, o.principal, count(*) AS seats
-          FROM orders o JOIN order_seats l USING (order_id)
+          FROM orders o
+          JOIN (SELECT s.order_id, s.valid FROM order_seats s
+                UNION ALL SELECT p.order_id, p.valid FROM order_places p) l USING (order_id)
          WHERE l.valid AND o.channel = 'online' GROUP BY 1, 2
         UNION ALL
-        SELECT h.event_id, h.principal, sum(cardinality(h.seats))
+        SELECT h.event_id, h.principal, sum(cardinality(h.seats) + h.places)
           FROM holds h
          WHERE h.channel = 'online'
            AND (h.status = 'PAYMENT_PENDING' OR (h.status = 'HELD' AND h.expires_at > booking_now()))
