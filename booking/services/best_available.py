@@ -17,6 +17,7 @@ from booking.domain.errors import (
     FieldFault,
     InvalidRequestError,
     NoBlockLeftError,
+    SeatsTakenError,
 )
 from booking.domain.model import BestAvailable, Hold, SeatRef
 from booking.domain.replay import Outcome
@@ -100,11 +101,13 @@ def _none_left(plan: BlockPlan, free: FreeSeats, wish: BestAvailable, event: Blo
     return f"{wanted}{where}."
 
 
-async def offer_for(db: Database, ask: HoldAsk, lost: tuple[int, ...]) -> tuple[SeatRef, ...]:
+async def offer_for(db: Database, ask: HoldAsk, refused: BookingError) -> tuple[SeatRef, ...]:
     """The block nearest to the wanted seats, as many and of their categories; nothing when none is left or known.
 
-    It is promised to nobody. Many who lost the same seats are offered different blocks.
+    It is promised to nobody. Many who lost the same seats are offered different blocks. Of a refusal for taken seats
+    those are taken as lost, whatever is known of them here.
     """
+    lost = tuple(seat.seat_no for seat in refused.seats) if isinstance(refused, SeatsTakenError) else ()
     try:
         async with asyncio.timeout(OFFER_WITHIN_S):
             found = await db.blocks.offers.next_block(ask.event_id, ask.seats, lost)

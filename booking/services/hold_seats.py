@@ -7,7 +7,7 @@ from typing import TypedDict, Unpack
 from uuid import UUID
 
 from booking.domain.caller import Caller
-from booking.domain.errors import EventNotFoundError, HoldNotFoundError, SeatsTakenError
+from booking.domain.errors import EventNotFoundError, HoldNotFoundError, SeatOrphanedError, SeatsTakenError
 from booking.domain.model import BestAvailable, Hold, TierQuantity
 from booking.domain.replay import Outcome
 from booking.services.best_available import hold_best, offer_for
@@ -50,9 +50,9 @@ async def hold_seats(
 
     Raises:
         InvalidRequestError: members that make no sense (named), or an unusable key.
-        SeatsTakenError: with every seat that was lost, and the nearest block like it.
+        SeatsTakenError, SeatOrphanedError: with every seat that was lost, and the nearest block like the wanted one.
         SeatUnknownError, TierUnknownError, EventNotFoundError, EventNotOnSaleError, KeyReusedError: as they say.
-        SeatOrphanedError, NoBlockLeftError, TierSoldOutError, TierInHoldsError: as they say.
+        NoBlockLeftError, TierSoldOutError, TierInHoldsError: as they say.
         OpenHoldExistsError, AccountLimitError, AccessCodeRefusedError: the caller's limits (R8).
         HouseHoldNotFoundError: the house keeps none of these seats back under that id.
         BusyError, AuthorityAwayError: send the same key again later.
@@ -65,15 +65,14 @@ async def hold_seats(
     ask = ask_of(caller, event_id, wish, use)
     if wish.best_available is not None:
         return await hold_best(db, ask, wish.best_available)
-    if wish.tiers:
-        from booking.services.hold_places import hold_mixed, hold_places
-
-        return await (hold_mixed if wish.seats else hold_places)(db, ask, wish.tiers)
-    verdict = await db.decide_hold(ask)
     try:
-        return await outcome_of(db, verdict)
-    except SeatsTakenError as error:
-        error.offer = await offer_for(db, ask, verdict.lost)
+        if wish.tiers:
+            from booking.services.hold_places import hold_mixed, hold_places
+
+            return await (hold_mixed if wish.seats else hold_places)(db, ask, wish.tiers)
+        return await outcome_of(db, await db.decide_hold(ask))
+    except (SeatsTakenError, SeatOrphanedError) as error:
+        error.offer = await offer_for(db, ask, error)
         raise
 
 

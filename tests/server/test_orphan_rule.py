@@ -57,6 +57,7 @@ async def test_a_strict_event_refuses_by_name_what_would_be_left_single(sound_da
     with pytest.raises(errors.SeatOrphanedError) as caught:
         await desk.hold(0, 1)
     assert [seat.seat_no for seat in caught.value.seats] == [2]
+    assert [seat.seat_no for seat in caught.value.offer] == [3, 4], "the nearest two that leave none single"
     assert [seat.seat_no for seat in (await desk.hold(2, 3, 4)).seats] == [2, 3, 4]
     assert await singles(sound_database, event) == []
 
