@@ -96,12 +96,16 @@ END $$;
 -- statement for each table, whatever the number of orders: a statement costs more than a row, because it reads the table's
 -- CHECKs anew. Caller: why_not_confirm said '' to each, under the same locks.
 CREATE OR REPLACE FUNCTION confirm_sales(p_orders uuid[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_lines record;
 BEGIN
+    -- As arrays, so that no plan may begin at all the seats of an event because they could be joined by their order.
+    SELECT array_agg(l.event_id) AS events, array_agg(l.seat_no) AS seats, array_agg(l.order_id) AS orders INTO v_lines
+      FROM order_seats l WHERE l.order_id = ANY (p_orders);
     WITH sold AS (
         UPDATE seats s SET status = 3, hold_id = NULL, hold_expires_at = NULL, version = s.version + 1
-          FROM unnest(p_orders) AS w (id)
-         CROSS JOIN LATERAL (SELECT l.event_id, l.seat_no FROM order_seats l WHERE l.order_id = w.id OFFSET 0) l
-         WHERE s.event_id = l.event_id AND s.seat_no = l.seat_no AND s.order_id = w.id
+          FROM unnest(v_lines.events, v_lines.seats, v_lines.orders) AS w (event_id, seat_no, id)
+         WHERE s.event_id = w.event_id AND s.seat_no = w.seat_no AND s.order_id = w.id
         RETURNING s.event_id, w.id, s.seat_no, s.version, staff_byte(s.status, s.holder, s.printed, s.used) AS state)
     INSERT INTO outbox (event_id, type, aggregate_id, seats, seat_states, seat_versions, created_at)
     SELECT s.event_id, 'seats-sold', s.id, array_agg(s.seat_no ORDER BY s.seat_no),
