@@ -91,12 +91,14 @@ class PrintJobStatus(StrEnum):
     FAILED = "FAILED"
 
 
+# HELD → HELD and → BLOCKED: a hold that is over, tidied or not. BLOCKED → HELD: by a till in the name of its house hold,
+# or by anybody once that has run out. BLOCKED without a holder is a seat that its plan has no longer.
 SEAT_TRANSITIONS: Mapping[SeatStatus, frozenset[SeatStatus]] = {
     SeatStatus.AVAILABLE: frozenset({SeatStatus.HELD, SeatStatus.BLOCKED}),
-    SeatStatus.HELD: frozenset({SeatStatus.HELD, SeatStatus.PAYING, SeatStatus.AVAILABLE}),
+    SeatStatus.HELD: frozenset({SeatStatus.HELD, SeatStatus.PAYING, SeatStatus.AVAILABLE, SeatStatus.BLOCKED}),
     SeatStatus.PAYING: frozenset({SeatStatus.SOLD, SeatStatus.HELD, SeatStatus.AVAILABLE}),
     SeatStatus.SOLD: frozenset({SeatStatus.AVAILABLE, SeatStatus.BLOCKED}),
-    SeatStatus.BLOCKED: frozenset({SeatStatus.AVAILABLE}),
+    SeatStatus.BLOCKED: frozenset({SeatStatus.AVAILABLE, SeatStatus.HELD}),
 }
 
 HOLD_TRANSITIONS: Mapping[HoldStatus, frozenset[HoldStatus]] = {
