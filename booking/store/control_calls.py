@@ -18,14 +18,15 @@ from booking.store.database import Database
 from booking.store.sale_calls import KeyUse
 from booking.store.sale_lanes import SaleAnswer
 
-PLAN_LIMITS = Limits(lock_ms=2_000, statement_ms=20_000, idle_in_transaction_ms=5_000, transaction_ms=30_000)
+# Acts on thousands of seats, by people who wait for them: more time than a sale has, the same patience with locks.
+MANY_SEATS_LIMITS = Limits(lock_ms=2_000, statement_ms=20_000, idle_in_transaction_ms=5_000, transaction_ms=30_000)
 
 
 async def keep_seats_back(db: Database, caller: Caller, event_id: int, wish: HouseWish, use: KeyUse) -> SaleAnswer:
     """AVAILABLE → BLOCKED, all or nothing; the house hold is `result_id`."""
     return _answer(
-        await db.call(
-            query("keep_seats_back"), caller.principal, caller.staff_id, caller.display_name or caller.principal,
+        await _patient(
+            db, query("keep_seats_back"), caller.principal, caller.staff_id, caller.display_name or caller.principal,
             event_id, uuid7(), wish.kind, wish.reason, sorted(wish.seats), wish.release_at, use.key, use.digest,
         )
     )  # fmt: skip
@@ -36,8 +37,8 @@ async def release_house_hold(
 ) -> SaleAnswer:
     """BLOCKED → AVAILABLE for these seats, or for all of them."""
     return _answer(
-        await db.call(
-            query("release_house_hold"), caller.principal, caller.staff_id, house_hold_id, list(seats), reason,
+        await _patient(
+            db, query("release_house_hold"), caller.principal, caller.staff_id, house_hold_id, list(seats), reason,
             use.key, use.digest,
         )
     )  # fmt: skip
@@ -106,12 +107,12 @@ async def end_cancelled_sales(db: Database, event_id: int, limit: int) -> tuple[
 
 async def change_plan(db: Database, caller: Caller, wish: PlanWish, use: KeyUse) -> SaleAnswer:
     """Seats by guid on the other version; the report is `detail`, as JSON. It may have to look at every seat."""
-    async with db.transaction(PLAN_LIMITS) as connection:
-        rows = await connection.fetch(
-            query("change_plan"), caller.principal, caller.staff_id, wish.event_id, wish.expected, wish.plan_version,
-            wish.reason, wish.dry_run, use.key, use.digest,
-        )  # fmt: skip
-    return _answer(rows)
+    return _answer(
+        await _patient(
+            db, query("change_plan"), caller.principal, caller.staff_id, wish.event_id, wish.expected,
+            wish.plan_version, wish.reason, wish.dry_run, use.key, use.digest,
+        )
+    )  # fmt: skip
 
 
 async def change_tier(db: Database, caller: Caller, wish: TierWish, use: KeyUse) -> SaleAnswer:
@@ -127,6 +128,12 @@ async def change_tier(db: Database, caller: Caller, wish: TierWish, use: KeyUse)
 async def read_event_plan(db: Database, event_id: int) -> Record | None:
     """Row (plan_id, plan_version, server_time)."""
     return await db.fetchrow(query("read_event_plan"), event_id)
+
+
+async def _patient(db: Database, statement: str, *args: object) -> list[Record]:
+    """One statement as a transaction of its own, under `MANY_SEATS_LIMITS`. A raced key is busy: the same key tells."""
+    async with db.transaction(MANY_SEATS_LIMITS) as connection:
+        return await connection.fetch(statement, *args)
 
 
 def _answer(rows: list[Record]) -> SaleAnswer:
