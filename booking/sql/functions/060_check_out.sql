@@ -13,14 +13,9 @@ CREATE OR REPLACE FUNCTION check_out(
     p_wait boolean DEFAULT true
 ) RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
-    v_answer   sale_answer := seen_key(p_principal, 'checkout', p_key, p_digest, p_hold);
-    v_hold     holds;
-    v_event    events;
-    v_now      timestamptz;
-    v_deadline timestamptz;
-    v_unpriced integer[];
-    v_total    bigint;
-    v_slot     integer;
+    v_answer sale_answer := seen_key(p_principal, 'checkout', p_key, p_digest, p_hold);
+    v_hold   holds;
+    v_made   record;
 BEGIN
     IF v_answer.code IS NOT NULL THEN
         RETURN v_answer;
@@ -31,74 +26,140 @@ BEGIN
     END IF;
     -- A new hold of this account must not take ours for over while we keep it from being over.
     PERFORM lock_account(v_hold.event_id, v_hold.principal);
-    SELECT * INTO v_hold FROM holds h WHERE h.hold_id = p_hold FOR NO KEY UPDATE;
-    v_answer := seen_key(p_principal, 'checkout', p_key, p_digest, p_hold);
-    IF v_answer.code IS NOT NULL THEN
-        RETURN v_answer;
-    END IF;
+    PERFORM FROM holds h WHERE h.hold_id = p_hold FOR NO KEY UPDATE;
     PERFORM lock_seats(v_hold.event_id, v_hold.seats);
-    PERFORM FROM ga_holds g WHERE g.hold_id = p_hold ORDER BY g.tier_id, g.bucket FOR NO KEY UPDATE;
-    v_now := booking_now();
-    SELECT * INTO v_event FROM events e WHERE e.event_id = v_hold.event_id;
+    SELECT * INTO v_made FROM decide_check_out(
+        p_principal, p_all, p_hold, p_order, p_number, p_staff, p_seats, p_price_types, p_shown_total, p_key, p_digest,
+        p_tiers, p_tier_types, p_quantities, p_wait, 0);
+    IF (v_made.sale).order_id IS NOT NULL THEN
+        PERFORM write_check_outs(ARRAY[v_made.sale], ARRAY[v_made.hold], v_made.lines);
+        IF v_hold.places > 0 THEN
+            PERFORM insert_order_places(v_made.hold, p_order, p_tiers, p_tier_types, p_quantities);
+            PERFORM ga_pay(ARRAY[p_hold], (v_made.hold).expires_at, (v_made.sale).created_at);
+        END IF;
+        PERFORM spend_key(p_principal, 'checkout', p_key, p_digest, p_hold, p_order, (v_made.sale).created_at);
+    END IF;
+    RETURN v_made.answer;
+END $$;
 
-    v_answer := why_not_check_out(v_hold, v_event, v_now);
-    IF v_answer.code <> '' THEN
-        RETURN v_answer;
+-- Whether a hold may go to payment, and the order that is to be written of it: `sale` with its `lines`, and `hold` as it has
+-- to be then; answer and no sale when it may not. Nothing is written here but the claim of a part of the cap; the caller
+-- writes with write_check_outs, alone or with others. p_pending: seats and places of this event that are decided and not
+-- written yet; the cap counts them. Caller: the account, the hold and its seats are locked.
+CREATE OR REPLACE FUNCTION decide_check_out(
+    p_principal text, p_all boolean, p_hold uuid, p_order uuid, p_number text, p_staff uuid,
+    p_seats integer[], p_price_types integer[], p_shown_total bigint, p_key text, p_digest bytea,
+    p_tiers integer[], p_tier_types integer[], p_quantities integer[], p_wait boolean, p_pending integer,
+    OUT answer sale_answer, OUT sale orders, OUT hold holds, OUT lines order_seats[]
+) LANGUAGE plpgsql AS $$
+DECLARE
+    v_event    events;
+    v_now      timestamptz;
+    v_unpriced integer[];
+    v_total    bigint;
+    v_slot     integer;
+BEGIN
+    answer := seen_key(p_principal, 'checkout', p_key, p_digest, p_hold);
+    IF answer.code IS NOT NULL THEN
+        RETURN;
+    END IF;
+    SELECT * INTO hold FROM holds h WHERE h.hold_id = p_hold;
+    IF NOT FOUND OR NOT (p_all OR hold.principal = p_principal) THEN
+        answer := refused('hold-not-found'); RETURN;
+    END IF;
+    IF hold.places > 0 THEN
+        PERFORM FROM ga_holds g WHERE g.hold_id = p_hold ORDER BY g.tier_id, g.bucket FOR NO KEY UPDATE;
+    END IF;
+    v_now := booking_now();
+    SELECT * INTO v_event FROM events e WHERE e.event_id = hold.event_id;
+
+    answer := why_not_check_out(hold, v_event, v_now);
+    IF answer.code <> '' THEN
+        RETURN;
     END IF;
     IF cardinality(p_seats) <> cardinality(p_price_types)
-       OR ARRAY(SELECT unnest(p_seats) ORDER BY 1) <> ARRAY(SELECT unnest(v_hold.seats) ORDER BY 1) THEN
-        RETURN refused('invalid-request', 'lines', v_hold.seats);
-    ELSIF NOT are_places_of(p_hold, p_tiers, p_quantities) THEN
-        RETURN refused('invalid-request', 'places');
+       OR ARRAY(SELECT unnest(p_seats) ORDER BY 1) <> ARRAY(SELECT unnest(hold.seats) ORDER BY 1) THEN
+        answer := refused('invalid-request', 'lines', hold.seats); RETURN;
+    ELSIF (hold.places > 0 OR p_tiers <> '{}' OR p_quantities <> '{}')
+          AND NOT are_places_of(p_hold, p_tiers, p_quantities) THEN
+        answer := refused('invalid-request', 'places'); RETURN;
     END IF;
-    SELECT sum(p.amount_minor), array_agg(l.seat_no ORDER BY l.seat_no) FILTER (WHERE p.amount_minor IS NULL)
-      INTO v_total, v_unpriced
+    SELECT sum(p.amount_minor), array_agg(l.seat_no ORDER BY l.seat_no) FILTER (WHERE p.amount_minor IS NULL),
+           array_agg(ROW (p_order, hold.event_id, l.seat_no, l.price_type_id, p.amount_minor, false)::order_seats
+                     ORDER BY l.seat_no)
+      INTO v_total, v_unpriced, lines
       FROM unnest(p_seats, p_price_types) AS l (seat_no, price_type_id)
       LEFT JOIN plan_seats ps ON ps.plan_id = v_event.plan_id AND ps.version = v_event.plan_version
            AND ps.seat_no = l.seat_no
-      LEFT JOIN prices p ON p.event_id = v_hold.event_id AND p.price_version = v_hold.price_version
+      LEFT JOIN prices p ON p.event_id = hold.event_id AND p.price_version = hold.price_version
            AND p.category_no = ps.category_no AND p.price_type_id = l.price_type_id;
     IF v_unpriced IS NOT NULL THEN
-        RETURN refused('price-unknown', '', v_unpriced);
+        answer := refused('price-unknown', '', v_unpriced); RETURN;
     END IF;
-    v_total := coalesce(v_total, 0) + total_of_places(v_hold, p_tiers, p_tier_types, p_quantities);
+    v_total := coalesce(v_total, 0);
+    IF p_tiers <> '{}' THEN
+        v_total := v_total + total_of_places(hold, p_tiers, p_tier_types, p_quantities);
+    END IF;
     IF v_total IS NULL THEN
-        RETURN refused('price-unknown', 'places');
+        answer := refused('price-unknown', 'places'); RETURN;
     ELSIF v_total <> p_shown_total THEN
-        RETURN refused('price-changed', v_total::text);
+        answer := refused('price-changed', v_total::text); RETURN;
     END IF;
 
-    v_slot := claim_paying_slot(v_event, cardinality(v_hold.seats) + v_hold.places, v_now, p_wait);
+    v_slot := claim_paying_slot(v_event, p_pending + cardinality(hold.seats) + hold.places, v_now, p_wait);
     IF v_slot IS NULL OR v_slot < 0 THEN
-        RETURN refused(CASE WHEN v_slot IS NULL THEN 'slow' ELSE 'paying-cap-reached' END);
+        answer := refused(CASE WHEN v_slot IS NULL THEN 'slow' ELSE 'paying-cap-reached' END); RETURN;
     END IF;
 
-    v_deadline := CASE WHEN v_hold.grace_used THEN v_hold.expires_at
-                       ELSE greatest(v_hold.expires_at, v_now + make_interval(secs => v_event.grace_s)) END;
-    UPDATE holds h SET status = 'PAYMENT_PENDING', expires_at = v_deadline, grace_used = true, paying_slot = v_slot
-     WHERE h.hold_id = p_hold;
-    UPDATE seats s SET status = 2, order_id = p_order, hold_expires_at = v_deadline, version = s.version + 1
-     WHERE s.event_id = v_hold.event_id AND s.seat_no = ANY (v_hold.seats);
+    hold.expires_at := CASE WHEN hold.grace_used THEN hold.expires_at
+                            ELSE greatest(hold.expires_at, v_now + make_interval(secs => v_event.grace_s)) END;
+    hold.paying_slot := v_slot;
+    sale.order_id := p_order;
+    sale.event_id := hold.event_id;
+    sale.principal := hold.principal;
+    sale.channel := hold.channel;
+    sale.number := p_number;
+    sale.amount_minor := v_total;
+    sale.currency := v_event.currency;
+    sale.price_version := hold.price_version;
+    sale.device_id := hold.device_id;
+    sale.staff_id := coalesce(p_staff, hold.staff_id);
+    sale.created_at := v_now;
+    answer := done(p_order);
+END $$;
+
+-- Write the orders that decide_check_out allowed: p_sales[n] is of p_holds[n]. Holds PAYMENT_PENDING, seats PAYING, orders and
+-- their lines, the outbox: one statement for each table, whatever the number of orders.
+CREATE OR REPLACE FUNCTION write_check_outs(p_sales orders[], p_holds holds[], p_lines order_seats[])
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_seats record;
+BEGIN
+    UPDATE holds h
+       SET status = 'PAYMENT_PENDING', expires_at = n.expires_at, grace_used = true, paying_slot = n.paying_slot
+      FROM unnest(p_holds) AS n WHERE h.hold_id = n.hold_id;
     INSERT INTO orders (order_id, event_id, principal, channel, number, amount_minor, currency, price_version,
                         device_id, staff_id, created_at)
-    VALUES (p_order, v_hold.event_id, v_hold.principal, v_hold.channel, p_number, v_total, v_event.currency,
-            v_hold.price_version, v_hold.device_id, coalesce(p_staff, v_hold.staff_id), v_now);
-    INSERT INTO order_holds (order_id, hold_id) VALUES (p_order, p_hold);
+    SELECT n.order_id, n.event_id, n.principal, n.channel, n.number, n.amount_minor, n.currency, n.price_version,
+           n.device_id, n.staff_id, n.created_at
+      FROM unnest(p_sales) AS n;
+    INSERT INTO order_holds (order_id, hold_id)
+    SELECT (p_sales[n.ordinality]).order_id, n.hold_id FROM unnest(p_holds) WITH ORDINALITY AS n;
     INSERT INTO order_seats (order_id, event_id, seat_no, price_type_id, amount_minor)
-    SELECT p_order, v_hold.event_id, l.seat_no, l.price_type_id, p.amount_minor
-      FROM unnest(p_seats, p_price_types) AS l (seat_no, price_type_id)
-      JOIN plan_seats ps ON ps.plan_id = v_event.plan_id AND ps.version = v_event.plan_version
-           AND ps.seat_no = l.seat_no
-      JOIN prices p ON p.event_id = v_hold.event_id AND p.price_version = v_hold.price_version
-           AND p.category_no = ps.category_no AND p.price_type_id = l.price_type_id
-     ORDER BY l.seat_no;
-    IF v_hold.places > 0 THEN
-        PERFORM insert_order_places(v_hold, p_order, p_tiers, p_tier_types, p_quantities);
-        PERFORM ga_pay(ARRAY[p_hold], v_deadline, v_now);
-    END IF;
-    PERFORM spend_key(p_principal, 'checkout', p_key, p_digest, p_hold, p_order, v_now);
-    PERFORM announce_seats(v_hold.event_id, 'seats-paying', p_order, v_hold.seats, NULL, v_now);
-    RETURN done(p_order);
+    SELECT n.order_id, n.event_id, n.seat_no, n.price_type_id, n.amount_minor FROM unnest(p_lines) AS n;
+    SELECT array_agg(n.event_id) AS events, array_agg(w.seat_no) AS numbers,
+           array_agg((p_sales[n.ordinality]).order_id) AS orders, array_agg(n.expires_at) AS untils INTO v_seats
+      FROM unnest(p_holds) WITH ORDINALITY AS n CROSS JOIN LATERAL unnest(n.seats) AS w (seat_no);
+    WITH paying AS (
+        UPDATE seats s SET status = 2, order_id = w.order_id, hold_expires_at = w.until, version = s.version + 1
+          FROM unnest(v_seats.events, v_seats.numbers, v_seats.orders, v_seats.untils) AS w (event_id, seat_no, order_id, until)
+         WHERE s.event_id = w.event_id AND s.seat_no = w.seat_no
+        RETURNING s.event_id, s.order_id, s.seat_no, s.version,
+                  staff_byte(s.status, s.holder, s.printed, s.used) AS state)
+    INSERT INTO outbox (event_id, type, aggregate_id, seats, seat_states, seat_versions, created_at)
+    SELECT p.event_id, 'seats-paying', p.order_id, array_agg(p.seat_no ORDER BY p.seat_no),
+           array_agg(p.state ORDER BY p.seat_no), array_agg(p.version ORDER BY p.seat_no), booking_now()
+      FROM paying p GROUP BY p.event_id, p.order_id ORDER BY p.order_id;
 END $$;
 
 -- Why a hold cannot go to payment; code '' when it can. Caller: the hold and its seats are locked.

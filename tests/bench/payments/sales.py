@@ -89,5 +89,5 @@ class Steps:
 async def hold_all(db: Database, sales: list[Sale]) -> None:
     """All holds, without measuring them."""
     steps = Steps(db)
-    for start in range(0, len(sales), 250):
-        await asyncio.gather(*map(steps.hold, sales[start : start + 250]))
+    for start in range(0, len(sales), 100):
+        await asyncio.gather(*map(steps.hold, sales[start : start + 100]))
