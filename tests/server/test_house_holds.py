@@ -14,6 +14,7 @@ from backend_client import wire
 from booking.domain.caller import Caller, Role
 from booking.domain.control import HouseHold, HouseHoldKind, HouseWish
 from booking.domain.errors import (
+    BookingError,
     EventStateConflictError,
     HouseHoldNotFoundError,
     InvalidRequestError,
@@ -21,7 +22,10 @@ from booking.domain.errors import (
     SeatsTakenError,
     SeatUnknownError,
 )
+from booking.domain.model import Hold
+from booking.domain.states import OperationKind
 from booking.services import house_holds
+from booking.services.hold_seats import hold_seats
 from booking.services.sweep_expired import sweep_once
 from booking.store.control_calls import release_due_house_holds
 from booking.store.database import Database
@@ -197,6 +201,30 @@ async def test_a_house_hold_and_a_buyer_on_the_same_seats_one_of_them_wins_whole
         expected = [BLOCKED] * 3 + [FREE] if isinstance(winners[0], HouseHold) else [FREE, HELD, HELD, HELD]
         assert await statuses(sound_database, event_id, *range(first, first + 4)) == expected
     assert sum(won.values()) == 100
+
+
+async def test_a_till_sells_out_of_a_house_hold_that_it_names_and_nobody_else_does(sound_database: Database) -> None:
+    event_id = await make_event(sound_database)
+    house = await keep(sound_database, event_id, 1, 2, 3)
+    other = await keep(sound_database, event_id, 4)
+    desk = Desk(sound_database, till(), event_id)
+
+    async def take(caller: Caller, named: HouseHold, *seats: int) -> Hold:
+        outcome = await hold_seats(
+            sound_database, caller, event_id, seats, key=str(uuid4()), digest=digest_of(seats),
+            house_hold_id=named.house_hold_id,
+        )  # fmt: skip
+        return outcome.value
+
+    with pytest.raises(BookingError):
+        await take(desk.caller, other, 1, 2)
+    with pytest.raises(BookingError):
+        await take(fan(), house, 1, 2)
+    hold = await take(desk.caller, house, 1, 2)
+    await desk.pay(await desk.check_out(hold), OperationKind.CASH)
+    rest = await release(sound_database, house)
+    assert rest.released_at is not None
+    assert await statuses(sound_database, event_id, 1, 2, 3, 4) == [SOLD, SOLD, FREE, BLOCKED]
 
 
 async def test_the_same_key_makes_one_house_hold_and_another_request_under_it_is_refused(
