@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import ipaddress
 import logging
 import os
@@ -38,6 +39,7 @@ from booking.web.rate_limit import ALLOWANCES, RateLimits, parse_allowance
 
 CANNOT_REACH = 3
 _BACKLOG = 1024
+_COLLECT_AFTER = 50_000
 _MOST_CONNECTIONS = 8192
 _HEADERS_WITHIN_MS = 10_000
 _LISTENS_WITHIN_S = 10.0
@@ -102,6 +104,7 @@ def is_loopback(host: str) -> bool:
 
 def _run(work: Coroutine[Any, Any, None]) -> None:
     """On uvloop where there is one: a third less CPU a request."""
+    _collect_less()
     factory: Callable[[], asyncio.AbstractEventLoop] | None = None
     if sys.platform != "win32":
         import uvloop
@@ -109,6 +112,16 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
         factory = uvloop.new_event_loop
     with asyncio.Runner(loop_factory=factory) as runner:
         runner.run(work)
+
+
+def _collect_less() -> None:
+    """Look for cyclic garbage seldom, and never among what was loaded: it was a sixth of the CPU of a busy API.
+
+    What a request makes dies by its reference count; only errors leave cycles behind.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER, 20, 100)
 
 
 async def _serve(chosen: argparse.Namespace) -> None:
