@@ -39,6 +39,16 @@ async def test_a_decline_is_what_the_provider_said(provided: Provided, method: s
     assert (result.outcome, result.amount_minor, result.decline_code) == (DECLINED, 0, code)
 
 
+async def test_a_card_has_one_name_whatever_is_asked_of_it_and_a_nameless_one_has_none(provided: Provided) -> None:
+    """R8: tickets are limited by card; what stands behind the colon only tells cards apart."""
+    methods = ("card-approve:ana", "card-3ds:ana", "card-decline:ana", "card-approve:ben", "card-approve")
+    results = [await provided.provider.authorize(operation(payment_method=method)) for method in methods]
+    first, again, declined, other, nameless = (result.card_fingerprint for result in results)
+    assert first == again == declined != other
+    assert nameless == ""
+    assert results[2].decline_code == "card-declined"
+
+
 async def test_p20_the_provider_receives_80_for_80_yen(provided: Provided) -> None:
     result = await provided.provider.authorize(operation(amount_minor=80, currency="JPY"))
     (charge,) = provided.sandbox.ledger.charges.values()
