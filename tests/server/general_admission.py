@@ -13,6 +13,7 @@ from booking.domain.model import (
     Hold,
     OperationResult,
     Order,
+    PaymentOperation,
     PaymentStep,
     ResultOutcome,
     Tier,
@@ -87,11 +88,16 @@ class Counter:
         return await Desk(self.db, self.caller, self.event_id).pay(order, kind)
 
     async def buy_online(self, order: Order) -> Order:
-        """Authorized by the provider, and so confirmed."""
-        step = await self.pay(order, OperationKind.AUTHORIZE)
-        await mark_sent(self.db, step.operation.operation_id)
-        paid = OperationResult(ResultOutcome.SUCCEEDED, order.amount_minor, str(uuid4()))
-        return (await record_result(self.db, step.operation.operation_id, paid, source="provider:sandbox")).order
+        """Authorized by the provider, so confirmed, and captured."""
+        charge = (await self.pay(order, OperationKind.AUTHORIZE)).operation
+        confirmed = await self._provider_took(charge)
+        (capture,) = (one for one in confirmed.operations if one.parent_id == charge.operation_id)
+        return await self._provider_took(capture)
+
+    async def _provider_took(self, operation: PaymentOperation) -> Order:
+        await mark_sent(self.db, operation.operation_id)
+        paid = OperationResult(ResultOutcome.SUCCEEDED, operation.amount_minor, str(uuid4()))
+        return (await record_result(self.db, operation.operation_id, paid, source="provider:sandbox")).order
 
     async def sell(self, quantity: int = 1, *seats: int, kind: OperationKind = OperationKind.CASH) -> PaymentStep:
         """Hold, check out, and open a payment of the kind."""
