@@ -104,11 +104,13 @@ async def run_mode(place: Place, own: OwnExperiments, mode: str, buyers: int) ->
     if mode == OURS:
         return _of_own(await own.rush_at_seat(buyers))
     if mode == hold_expiry.MODE:
-        found = await hold_expiry.let_a_hold_expire(place.documents)
-        beside = await own.let_a_hold_expire(ttl_s=int(hold_expiry.TTL_S), wait_s=hold_expiry.WAIT_S)
+        ttl_s, wait_s = hold_expiry.TTL_S, hold_expiry.WAIT_S
+        found = await hold_expiry.let_a_hold_expire(place.documents, ttl_s=ttl_s, wait_s=wait_s)
+        beside = await own.let_a_hold_expire(ttl_s=int(ttl_s), wait_s=wait_s)
         return replace(found, own=beside)
     if mode == general_admission.MODE:
-        return await general_admission.sell_places(place.documents, buyers)
+        found = await general_admission.sell_places(place.documents, buyers)
+        return replace(found, own=await own.sell_places(buyers, general_admission.capacity_for(buyers)))
     return replace(await sell_one_seat(place.documents, mode, buyers), own=await own.rush_at_seat(buyers))
 
 

@@ -43,7 +43,7 @@ def told(at: str, buyer: str, step: str, until: str = "") -> str:
     return f"{at}  {buyer}  {words[step]}"
 
 
-async def let_a_hold_expire(dsn: str, *, ttl_s: float = TTL_S, wait_s: float = WAIT_S) -> Outcome:
+async def let_a_hold_expire(dsn: str, *, ttl_s: float, wait_s: float) -> Outcome:
     """A holds, B is refused, time passes, B holds, A pays too late, B pays."""
     link = await connect(dsn)
     started = perf_counter()

@@ -7,7 +7,8 @@ nothing is read and then written: prices and limits are looked up in the transac
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import sys
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -16,10 +17,11 @@ from uuid import UUID, uuid4
 
 from booking.domain.caller import Caller, Role
 from booking.domain.errors import BookingError, ConflictError
-from booking.domain.model import CheckoutLine, Hold, Order, PaymentIntent
+from booking.domain.model import CheckoutLine, Hold, Order, PaymentIntent, TierQuantity
 from booking.domain.replay import Outcome
 from booking.domain.seating_plan.generators import HALL_CATEGORIES, small_hall
 from booking.domain.states import OperationKind, OrderStatus
+from booking.lab import general_admission
 from booking.lab.crowd import counted
 from booking.lab.hold_expiry import EXPECTED_STEPS, HELD, NOT_FREE, REFUSED, SOLD, told
 from booking.lab.outcomes import Own, table_lines
@@ -38,6 +40,7 @@ SEAT_NO = 0
 _WARM_SEAT = 100
 _PRICE = 4_000
 _PRICE_TYPE = 1
+_TIER = 1
 _DAYS_AHEAD = 30
 
 
@@ -106,15 +109,50 @@ class OwnExperiments:
         lines = (f"{NAME}: no sweeper runs; A and B are two tills", *script.lines, f"invariants broken: {breaches}")
         return Own(2, results.get(SOLD, 0), results, seconds, breaches, lines, good)
 
+    async def sell_places(self, buyers: int, capacity: int) -> Own:
+        """A tier of `capacity` places, one for each buyer, 32 at a time; the 5 ms of work hold nobody up."""
+        event_id = await self._new_event()
+        await self._db.fetch(
+            "INSERT INTO ga_tiers (event_id, tier_id, name, category_no, capacity) VALUES ($1, $2, $3, 0, $4)",
+            event_id, _TIER, "Standing", capacity,
+        )  # fmt: skip
+        queue = [Caller.fan(uuid4()) for _ in range(buyers)]
+        answers: list[str] = []
+
+        async def work() -> None:
+            while queue:
+                answers.append(await self._try_place(queue.pop(), event_id))
+                if answers[-1] == HELD:
+                    await asyncio.sleep(general_admission.WORK_S)
+
+        started = perf_counter()
+        await asyncio.gather(*(work() for _ in range(min(general_admission.CONNECTIONS, buyers))))
+        seconds = perf_counter() - started
+        row = await self._db.fetchrow("SELECT sum(held + sold) AS taken FROM ga_tiers WHERE event_id = $1", event_id)
+        taken = int(row["taken"]) if row is not None else 0
+        results = counted(answers)
+        winners, breaches = results.get(HELD, 0), await self._breaches()
+        line = (
+            f"{NAME:<16} held={winners}  time={seconds:.2f}s  ({buyers / seconds:.0f} buyers/s)"
+            f"  db: tier={taken}  invariants broken: {breaches}"
+        )
+        good = winners == taken == min(capacity, buyers) and not breaches
+        return Own(buyers, winners, results, seconds, breaches, (line,), good)
+
     async def _try_hold(self, fan: Caller, event_id: int, seat: int) -> str:
-        try:
-            await hold_seats(self._db, fan, event_id, [seat], key=str(uuid4()), digest=_digest(seat))
-        except BookingError as error:
-            return error.code
-        return HELD
+        return await _outcome(hold_seats(self._db, fan, event_id, [seat], key=str(uuid4()), digest=_digest(seat)))
+
+    async def _try_place(self, fan: Caller, event_id: int) -> str:
+        tiers = (TierQuantity(_TIER, 1),)
+        key, digest = str(uuid4()), _digest(tiers)
+        return await _outcome(hold_seats(self._db, fan, event_id, (), key=key, digest=digest, tiers=tiers))
 
     async def _breaches(self) -> int:
-        return len((await check(self._dsn)).breaches)
+        """How many invariants' breaches `check` finds; they are named on standard error."""
+        breaches = (await check(self._dsn)).breaches
+        for breach in breaches:
+            sys.stderr.write(f"lab: {breach.rule}: {breach.detail}\n")
+        return len(breaches)
 
     async def _new_event(self, *, hold_ttl_s: int = 600) -> int:
         plan = await import_plan(self._db, "The lab's hall", "UTC", small_hall())
@@ -184,6 +222,15 @@ class _Script:
         row = await self._db.fetchrow("SELECT to_char(booking_now(), 'HH24:MI:SS') AS at")
         self.steps.append(step)
         self.lines.append(told(row["at"] if row else "-", buyer, step, until))
+
+
+async def _outcome(holding: Awaitable[object]) -> str:
+    """`held`, or the code of the refusal."""
+    try:
+        await holding
+    except BookingError as error:
+        return error.code
+    return HELD
 
 
 def _digest(*words: object) -> bytes:
