@@ -32,8 +32,9 @@ from booking.services.control_event import wait_for_sales_under_way
 from booking.services.hold_seats import read_hold
 from booking.services.orders import read_order
 from booking.services.take_payment import record_result
+from booking.store import control_calls
 from booking.store.database import Database
-from booking.store.sale_calls import mark_sent
+from booking.store.sale_calls import KeyUse, mark_sent
 from tests.server.box_office import Clock, Desk, count, digest_of, fan, make_event, seat_states, till
 from tests.server.web_api import Api, api_over, problem, read
 
@@ -270,6 +271,24 @@ async def test_a_cancelled_event_frees_what_is_unpaid_and_keeps_what_is_sold(sou
     assert (await read_order(sound_database, boss, sold.order.order_id)).status is OrderStatus.CONFIRMED
     with pytest.raises(EventNotOnSaleError):
         await Desk(sound_database, fan(), event_id).hold(5)
+
+
+async def test_the_same_key_goes_on_with_a_cancellation_whose_api_died_after_its_first_commit(
+    sound_database: Database,
+) -> None:
+    """G5: the status is committed first; what ends the unpaid sales may be begun again by whoever repeats the call."""
+    event_id = await make_event(sound_database)
+    await Desk(sound_database, fan(), event_id).hold(1)
+    boss = till(Role.ADMIN)
+    await control_calls.change_event_status(
+        sound_database, boss, event_id, 1, CANCELLED, "the stage is wet", KeyUse("k", b"d")
+    )
+    assert (await seat_states(sound_database, event_id))[1][0] == HELD
+    outcome = await control_event.change_status(
+        sound_database, boss, event_id, 1, CANCELLED, "the stage is wet", key="k", digest=b"d"
+    )
+    assert (outcome.replayed, outcome.value.status) == (True, CANCELLED)
+    assert (await seat_states(sound_database, event_id))[1][0] == FREE
 
 
 async def test_a_late_success_in_a_cancelled_event_is_given_back(sound_database: Database) -> None:
