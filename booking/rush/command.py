@@ -15,7 +15,7 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from booking.embedded import EmbeddedError
 from booking.rush import arrivals, plan, report
 from booking.rush.accounts import RunningServer, ServerError
 from booking.rush.conductor import Conductor, Run, Second, SenderFailedError, say
+from booking.rush.cpu import cpu_seconds, used_between
 from booking.rush.own_stack import StackError, own_stack
 from booking.rush.plan import Sale, Server, Traffic
 from booking.services.check_invariants import check
@@ -37,12 +38,13 @@ _USUAL_ACCOUNTS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is rushed; `dsn` is where the invariants are looked at, if anywhere."""
+    """What is rushed; `dsn` is where the invariants are looked at, if anywhere; `pids` are processes of our own."""
 
     server: Server
     sale: Sale
     tokens: tuple[str, ...]
     dsn: str | None
+    pids: Mapping[str, int]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -83,16 +85,18 @@ async def rush(chosen: argparse.Namespace) -> report.Verdict:
         )  # fmt: skip
         say(f"{len(target.sale.prices):,} seats, {len(target.tokens):,} accounts, {target.server.url}")
         conductor = Conductor(target.server, target.sale, target.tokens, traffic)
+        before = cpu_seconds(target.pids)
         run = await conductor.conduct(
             processes=chosen.processes, connections=chosen.connections, most_requests=chosen.most_requests,
             drain_s=chosen.drain, timeout_s=chosen.timeout, seed=chosen.seed, progress=_progress(chosen.seconds),
         )  # fmt: skip
+        cpu = used_between(before, cpu_seconds(target.pids))
         breaches = details = None
         if target.dsn is not None:
             say("looking at the invariants")
             found = (await check(target.dsn)).breaches
             breaches, details = len(found), [f"{breach.rule}: {breach.detail}" for breach in found]
-    return report.Verdict(run, breaches, details or (), _settings(chosen, target))
+    return report.Verdict(run, breaches, details or (), _settings(chosen, target), cpu)
 
 
 @asynccontextmanager
@@ -101,7 +105,7 @@ async def _target(chosen: argparse.Namespace) -> AsyncIterator[Target]:
     if chosen.server is None:
         say("starting a database, sandbox, API and workers")
         async with own_stack(chosen.seats, accounts) as stack:
-            yield Target(stack.server, stack.sale, stack.tokens, stack.dsn)
+            yield Target(stack.server, stack.sale, stack.tokens, stack.dsn, stack.pids)
         return
     running = RunningServer(chosen.server)
     try:
@@ -110,7 +114,7 @@ async def _target(chosen: argparse.Namespace) -> AsyncIterator[Target]:
         tokens = await running.open_accounts(accounts)
     finally:
         running.close()
-    yield Target(chosen.server, sale, tokens, chosen.dsn)
+    yield Target(chosen.server, sale, tokens, chosen.dsn, {})
 
 
 def _progress(seconds: float) -> Callable[[Run, Second], None]:
@@ -191,7 +195,7 @@ def _add_traffic(parser: argparse.ArgumentParser) -> None:
 def _add_bounds(parser: argparse.ArgumentParser) -> None:
     bounds = parser.add_argument_group("bounds")
     bounds.add_argument("--processes", type=_between(int, 1, plan.MOST_PROCESSES), default=1, help="sender processes")
-    bounds.add_argument("--connections", type=_between(int, 1, plan.MOST_CONNECTIONS), default=200)
+    bounds.add_argument("--connections", type=_between(int, 1, plan.MOST_CONNECTIONS), default=1_000)
     bounds.add_argument("--timeout", type=_between(float, 0.1, 60.0), default=10.0, metavar="S", help="of one request")
     bounds.add_argument("--drain", type=_between(float, 0.0, 60.0), default=8.0, metavar="S", help="for what is open")
     bounds.add_argument("--most-requests", type=_between(int, 1, plan.MOST_REQUESTS), default=1_000_000)

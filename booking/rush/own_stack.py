@@ -10,10 +10,11 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import booking
 from booking.embedded.awaited import awaited_cluster
@@ -35,12 +36,13 @@ class StackError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class OwnStack:
-    """What was started: where the API is, its database, the event on sale, and accounts' tokens."""
+    """What was started: where the API is, its database, the event on sale, accounts' tokens, and process ids."""
 
     server: Server
     dsn: str
     sale: Sale
     tokens: tuple[str, ...]
+    pids: Mapping[str, int]
 
 
 @asynccontextmanager
@@ -59,12 +61,13 @@ async def own_stack(seats: int, accounts: int) -> AsyncIterator[OwnStack]:
         sandbox = await stack.enter_async_context(started("sandbox", ["--port", "0"], folder))
         common = ["--dsn", dsn, "--sandbox-url", f"http://127.0.0.1:{sandbox['port']}"]
         api = await stack.enter_async_context(started("serve", [*common, "--port", "0"], folder))
-        await stack.enter_async_context(started("work", common, folder))
-        yield OwnStack(Server.of_url(str(api["url"])), dsn, sale, tokens)
+        work = await stack.enter_async_context(started("work", common, folder))
+        pids = {"API": api["pid"], "workers": work["pid"], "sandbox": sandbox["pid"], "PostgreSQL": cluster.pid}
+        yield OwnStack(Server.of_url(str(api["url"])), dsn, sale, tokens, pids)
 
 
 @asynccontextmanager
-async def started(verb: str, words: Sequence[str], folder: Path) -> AsyncIterator[dict[str, object]]:
+async def started(verb: str, words: Sequence[str], folder: Path) -> AsyncIterator[dict[str, Any]]:
     """`taquilla VERB` as a process that has said that it works; its ready file's facts. Stopped at the end."""
     ready_file, log_file = folder / f"{verb}.json", folder / f"{verb}.log"
     own = ["--ready-file", str(ready_file), "--parent-pid", str(os.getpid())]
@@ -103,13 +106,13 @@ async def end(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-async def _facts(process: asyncio.subprocess.Process, verb: str, ready_file: Path, log_file: Path) -> dict[str, object]:
+async def _facts(process: asyncio.subprocess.Process, verb: str, ready_file: Path, log_file: Path) -> dict[str, Any]:
     until = time.monotonic() + READY_WITHIN_S
     while (text := _read(ready_file)) is None:
         if process.returncode is not None or time.monotonic() > until:
             raise StackError(f"{verb} did not start. Its last words:\n{(_read(log_file) or '')[-_LAST_WORDS:]}")
         await asyncio.sleep(_POLL_S)
-    facts: dict[str, object] = json.loads(text)
+    facts: dict[str, Any] = json.loads(text)
     return facts
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from math import log10
 from pathlib import Path
@@ -33,12 +33,13 @@ svg .axis { stroke: #666; } .bad { color: #a40000; font-weight: 600; }
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A run with what the checks said. `breaches` is None when no database was named to look at."""
+    """A run with what the checks said; `breaches` is None when no database was named; `cpu_s` who used how much."""
 
     run: Run
     breaches: int | None
     details: Sequence[str]
     settings: Mapping[str, object]
+    cpu_s: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def good(self) -> bool:
@@ -64,6 +65,7 @@ def as_json(verdict: Verdict) -> dict[str, object]:
         "confirmed_orders": run.confirmed,
         "seconds": round(run.elapsed_s, 3),
         "capped": run.capped,
+        "cpu_s": dict(verdict.cpu_s),
         "sender_late_p99_ms": _ms(run.lateness, 0.99),
         "kinds": {kind: _kind(run.kinds[kind]) for kind in KINDS if kind in run.kinds},
         "settings": dict(verdict.settings),
@@ -112,6 +114,8 @@ def _remarks(verdict: Verdict) -> list[str]:
         f"{run.confirmed:,} orders seen confirmed in {run.elapsed_s:.0f} s; latency runs from the intended instant",
         f"senders were late by {late_ms:.1f} ms at most for 99 % of requests",
     ]
+    if verdict.cpu_s:
+        words.append("CPU seconds: " + ", ".join(f"{name} {used:.1f}" for name, used in verdict.cpu_s.items()))
     if late_ms > LATE_MS:
         words.append("the senders had too little CPU: the latencies are partly theirs; lower the rate or add cores")
     if run.capped:

@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from booking.rush.arrivals import arrivals
+from booking.rush.cpu import allow_connections
 from booking.rush.http_link import Links
 from booking.rush.office import Office
 from booking.rush.plan import SenderPlan
@@ -138,6 +139,7 @@ def main() -> int:
         sys.stdout.buffer.write(encoder.encode(telling) + b"\n")
         sys.stdout.buffer.flush()
 
+    allow_connections(plan.connections)
     gc.collect()
     gc.freeze()
     factory: Callable[[], asyncio.AbstractEventLoop] | None = None

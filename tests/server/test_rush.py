@@ -63,6 +63,8 @@ def test_three_seconds_of_an_opening_minute_break_nothing(tmp_path: Path, capsys
     assert kinds[HOLD]["answers"]["201"] > 20
     assert kinds[HOLD]["answers"]["409 seats-taken"] > 20
     assert told["confirmed_orders"] > 0
+    assert set(told["cpu_s"]) == {"API", "workers", "sandbox", "PostgreSQL", "senders"}
+    assert all(used > 0 for name, used in told["cpu_s"].items() if name != "sandbox")
     assert kinds[MAP]["answers"].keys() <= {"200", "304"}
     assert {child.pid for child in psutil.Process().children(recursive=True)} <= mine
     _check_report(tmp_path / "made", told)
