@@ -62,13 +62,14 @@ BEGIN
 END $$;
 
 -- A slot in which so many places may be paid now, its lock ours until the end of the transaction. -1: the cap is reached.
--- NULL: what has room is locked by others; with p_wait we wait for the first of them instead, and hold none meanwhile.
--- Each session begins at a part of its own, so that sessions meet late. Caller: all row locks of the sale.
+-- NULL: what has room is locked by others; with p_wait we wait for the first of them instead. Each session begins at a part
+-- of its own, so that sessions meet late, and a batch stays in its part until that is full. Caller: all row locks of the sale.
 CREATE OR REPLACE FUNCTION claim_paying_slot(p_event events, p_places integer, p_now timestamptz, p_wait boolean)
 RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
     v_parts CONSTANT integer := CASE WHEN p_event.paying_cap < 750 THEN 1 ELSE 15 END;
     v_quota integer := p_event.paying_cap;
+    v_mine  boolean;
     v_busy  integer;
     v_slot  integer;
 BEGIN
@@ -77,27 +78,33 @@ BEGIN
     END IF;
     FOR n IN 0 .. v_parts - 1 LOOP
         v_slot := CASE v_parts WHEN 1 THEN 0 ELSE 1 + (pg_backend_pid() + n) % 15 END;
-        CONTINUE WHEN p_places + paying_in_slots(p_event.event_id, v_slot, CASE v_parts WHEN 1 THEN 15 ELSE v_slot END,
-                                                 p_now) > v_quota;
-        IF NOT pg_try_advisory_xact_lock(p_event.event_id, v_slot) THEN
+        -- Our own part is locked before it is counted; the others only when a look says that they have room.
+        v_mine := n = 0 AND pg_try_advisory_xact_lock(p_event.event_id, v_slot);
+        CONTINUE WHEN p_places + paying_in_part(p_event.event_id, v_slot, p_now) > v_quota;
+        IF v_mine THEN
+            RETURN v_slot;
+        ELSIF n = 0 OR NOT pg_try_advisory_xact_lock(p_event.event_id, v_slot) THEN
             v_busy := coalesce(v_busy, v_slot);
-        ELSIF p_places + paying_in_slots(p_event.event_id, v_slot, CASE v_parts WHEN 1 THEN 15 ELSE v_slot END,
-                                         p_now) <= v_quota THEN
+        ELSIF p_places + paying_in_part(p_event.event_id, v_slot, p_now) <= v_quota THEN
             RETURN v_slot;
         END IF;
     END LOOP;
-    IF v_busy IS NULL THEN
-        RETURN -1;
-    ELSIF NOT p_wait THEN
+    IF v_busy IS NOT NULL AND NOT p_wait THEN
         RETURN NULL;
-    END IF;
-    PERFORM pg_advisory_xact_lock(p_event.event_id, v_busy);
-    IF p_places + paying_in_slots(p_event.event_id, v_busy, CASE v_parts WHEN 1 THEN 15 ELSE v_busy END, p_now)
-       <= v_quota THEN
-        RETURN v_busy;
+    ELSIF v_busy IS NOT NULL THEN
+        PERFORM pg_advisory_xact_lock(p_event.event_id, v_busy);
+        IF p_places + paying_in_part(p_event.event_id, v_busy, p_now) <= v_quota THEN
+            RETURN v_busy;
+        END IF;
     END IF;
     RETURN -1;
 END $$;
+
+-- Seats and places being paid in a part: its own slot, or all of them where there is one part.
+CREATE OR REPLACE FUNCTION paying_in_part(p_event integer, p_slot integer, p_now timestamptz)
+RETURNS integer LANGUAGE sql STABLE AS $$
+    SELECT paying_in_slots(p_event, p_slot, CASE p_slot WHEN 0 THEN 15 ELSE p_slot END, p_now)
+$$;
 
 -- ------------------------------------------------------------------ cards (R8)
 
