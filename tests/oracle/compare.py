@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from tests.oracle.model import Answer, BoxOffice, Operation, Person
+from tests.oracle.model import BoxOffice
 from tests.oracle.real_office import Snapshot, Told
+from tests.oracle.records import Answer, Operation, Person
 from tests.oracle.requests import Request
 
 Ids = dict[str, UUID]
@@ -99,7 +100,9 @@ class Comparison:
         if len(unnamed) == len(strangers) == 1:
             self.ids[unnamed[0]] = strangers[0].operation_id
         real = {each.operation_id: each for each in body.operations}
-        yield from _differ("operations of the order", sorted(real), sorted(self.ids[key] for key in operations if key in self.ids))
+        yield from _differ(
+            "operations of the order", sorted(real), sorted(self.ids[key] for key in operations if key in self.ids)
+        )
         for key in operations:
             if key in self.ids and self.ids[key] in real:
                 yield from self._operation(key, real[self.ids[key]])

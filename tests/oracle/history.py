@@ -1,7 +1,7 @@
 """A history in progress: the model, the real box office, the clock, and what has been asked so far.
 
-`perform` sends one request to both sides and compares the answers; `perform_pair` sends two at once, and the answers and
-the database must be those of one of the two serial orders (linearizability of pairs).
+`perform` sends one request to both sides and compares the answers; `perform_pair` sends two at once, and the answers
+and the database must be those of one of the two serial orders (linearizability of pairs).
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 from booking.services.check_invariants import check_connection
 from tests.oracle.compare import Comparison, Ids
-from tests.oracle.model import Answer, BoxOffice, Person, Rules
+from tests.oracle.model import BoxOffice
 from tests.oracle.real_office import RealOffice, Snapshot, Told
+from tests.oracle.records import Answer, Person, Rules
 from tests.oracle.requests import KEYED, Request, apply
 
 FANS = (Person("Ana"), Person("Bob"), Person("Cid"))
@@ -47,17 +48,28 @@ class Tally:
     def __str__(self) -> str:
         return (
             f"{self.histories} histories, {self.steps} requests, {self.pairs} pairs at once;"
-            f" confirms on the exact instant: {self.confirms_at_the_instant.total()} {dict(self.confirms_at_the_instant)};"
-            f" replays after expiry: {self.replays_after_expiry.total()} {dict(self.replays_after_expiry)};"
+            f" confirms on the exact instant: {_counted(self.confirms_at_the_instant)};"
+            f" replays after expiry: {_counted(self.replays_after_expiry)};"
             f" answers: {dict(self.codes.most_common())}"
         )
+
+
+def _counted(counter: Counter[str]) -> str:
+    return f"{counter.total()} {dict(counter.most_common())}"
 
 
 class History:
     """One event from its first request to its last."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, office: RealOffice, tally: Tally, rules: Rules, *, label: str
+        self,
+        loop: asyncio.AbstractEventLoop,
+        office: RealOffice,
+        tally: Tally,
+        rules: Rules,
+        *,
+        label: str,
+        caught: list[DisagreementError],
     ) -> None:
         self.loop = loop
         self.office = office
@@ -65,6 +77,7 @@ class History:
         self.model = BoxOffice(rules)
         self.now = 0
         self.label = label
+        self.caught = caught
         self.named = 0
         self.asked: list[Request] = []
         self.is_broken = False
@@ -192,7 +205,8 @@ class History:
 
     def _disagree(self, caught_by: str, found: list[str]) -> None:
         self.is_broken = True
-        raise DisagreementError(caught_by, found)
+        self.caught.append(DisagreementError(caught_by, found))
+        raise self.caught[-1]
 
     def _note(self, ask: Request, answer: Answer) -> None:
         self.tally.steps += 1

@@ -28,133 +28,25 @@ Where our rules differ from the document's, this model states ours:
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-
-SECOND = 1_000_000
-MOST_SEATS = 6
-OPEN = ("HELD", "PAYMENT_PENDING")
-UNPAID = ("PENDING", "RECONCILING")
-CHARGES = ("authorize", "sale", "cash")
-RUNNING = ("CREATED", "SENT", "UNKNOWN")
-PROVIDER_OF = {"authorize": "sandbox", "sale": "zvt", "cash": "drawer"}
-
-
-@dataclass(frozen=True)
-class Person:
-    """Who calls: a fan online, or staff at a till of their own; a supervisor may act on what others hold."""
-
-    name: str
-    at_till: bool = False
-    is_supervisor: bool = False
+from tests.oracle.records import (
+    MOST_SEATS,
+    OPEN,
+    RUNNING,
+    SECOND,
+    UNPAID,
+    Answer,
+    Hold,
+    Operation,
+    Order,
+    Person,
+    Seat,
+    Spent,
+)
+from tests.oracle.results import ResultBooks
 
 
-@dataclass(frozen=True)
-class Rules:
-    """The event's settings. Prices by price type, in minor units; every seat is of one category."""
-
-    seats: int
-    prices: Mapping[int, int]
-    hold_ttl_s: int = 60
-    grace_s: int = 30
-    max_per_account: int = 6
-    max_open_holds_till: int = 2
-    paying_cap: int = 8
-    least_time_s: int = 10
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a call is told: a refusal's code with the seats it names, or what was made (or found, when replayed)."""
-
-    code: str = ""
-    made: str = ""
-    replayed: bool = False
-    seats: tuple[int, ...] = ()
-    advice: str = ""
-    count: int = 0
-
-
-@dataclass
-class Seat:
-    """A seat, and whose it is. `hold` may have expired: then the seat is free for whoever comes."""
-
-    state: str = "AVAILABLE"
-    hold: str | None = None
-    order: str | None = None
-
-
-@dataclass
-class Hold:
-    owner: Person
-    seats: tuple[int, ...]
-    until: int
-    created: int
-    state: str = "HELD"
-    grace_used: bool = False
-    order: str | None = None  # the live one
-
-
-@dataclass
-class Order:
-    owner: Person
-    hold: str
-    lines: tuple[tuple[int, int, int], ...]  # seat, price type, amount
-    amount: int
-    created: int
-    state: str = "PENDING"
-    valid: bool = False
-
-
-@dataclass
-class Operation:
-    order: str
-    kind: str
-    state: str
-    amount: int
-    payer: Person
-    created: int
-    updated: int
-    parent: str | None = None
-    advice: str = ""
-    ref: str = ""
-    decline_code: str = ""
-    tendered: int | None = None
-
-
-@dataclass
-class Spent:
-    """A key, the request it was spent on, what it made, and the refusal that was kept with it."""
-
-    request: object
-    made: str
-    code: str = ""
-
-
-@dataclass
-class BoxOffice:
+class BoxOffice(ResultBooks):
     """One event. `name` of a call that may make something is what it is called from then on."""
-
-    rules: Rules
-    event_state: str = "ON_SALE"
-    seats: dict[int, Seat] = field(default_factory=dict)
-    holds: dict[str, Hold] = field(default_factory=dict)
-    orders: dict[str, Order] = field(default_factory=dict)
-    operations: dict[str, Operation] = field(default_factory=dict)
-    items: dict[tuple[str, str], bool] = field(default_factory=dict)  # operation, kind → whether it is still open
-    keys: dict[tuple[Person, str, str], Spent] = field(default_factory=dict)
-    sold_to: dict[Person, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if not self.seats:
-            self.seats = {number: Seat() for number in range(self.rules.seats)}
-
-    def copy(self) -> BoxOffice:
-        """Another box office in the same state."""
-        return copy.deepcopy(self)
-
-    # ------------------------------------------------------------ holds
 
     def hold(self, who: Person, seats: tuple[int, ...], key: str, name: str, now: int) -> Answer:
         """All of the seats or none. The key is looked up before anything else."""
@@ -208,14 +100,7 @@ class BoxOffice:
             return Answer("hold-not-found")
         return Answer(made=hold_name)
 
-    def hold_state(self, hold_name: str, now: int) -> str:
-        """HELD past its deadline is EXPIRED, whether or not anybody has tidied it up."""
-        hold = self.holds[hold_name]
-        return "EXPIRED" if hold.state == "HELD" and now >= hold.until else hold.state
-
-    # ------------------------------------------------------------ orders
-
-    def check_out(
+    def check_out(  # noqa: PLR0911 - one refusal after another, as they are looked at
         self,
         who: Person,
         hold_name: str,
@@ -248,6 +133,8 @@ class BoxOffice:
         amount = sum(price for _, _, price in priced)
         if amount != shown:
             return Answer("price-changed")
+        if self._is_cap_reached(len(hold.seats), now):
+            return Answer("paying-cap-reached")
         if not hold.grace_used:
             hold.until = max(hold.until, now + self.rules.grace_s * SECOND)
         hold.state, hold.grace_used, hold.order = "PAYMENT_PENDING", True, name
@@ -293,8 +180,6 @@ class BoxOffice:
         if order is None or not _may_act(who, order.owner):
             return Answer("order-not-found")
         return Answer(made=order_name)
-
-    # ------------------------------------------------------------ payments
 
     def pay(
         self,
@@ -348,9 +233,7 @@ class BoxOffice:
         self._record(name, "declined", operation.amount, "", "not-sent", now)
         return Answer(count=0)
 
-    def report(
-        self, who: Person, name: str, outcome: str, amount: int, ref: str, key: str, now: int
-    ) -> Answer:
+    def report(self, who: Person, name: str, outcome: str, amount: int, ref: str, key: str, now: int) -> Answer:
         """What a terminal said, from the till that opened the operation."""
         if not who.at_till:
             return Answer("forbidden")
@@ -376,8 +259,6 @@ class BoxOffice:
             return Answer("operation-not-yours")
         return self._record(name, outcome, amount, ref, "no" if outcome == "declined" else "", now)
 
-    # ------------------------------------------------------------ time
-
     def sweep(self, now: int) -> Answer:
         """Tidy up what has expired: its count. No answer to anybody depends on it."""
         ended = 0
@@ -392,55 +273,6 @@ class BoxOffice:
                 ended += 1
         return Answer(count=ended)
 
-    # ------------------------------------------------------------ what the calls share
-
-    def _seen(self, who: Person, call: str, key: str, request: object) -> Answer | None:
-        spent = self.keys.get((who, call, key))
-        if spent is None:
-            return None
-        if spent.request != request:
-            return Answer("key-reused")
-        return Answer(spent.code, spent.made, replayed=True)
-
-    def _is_free(self, number: int, now: int) -> bool:
-        """Free, held by a hold that is over, or in a sale that nobody can finish any more."""
-        seat = self.seats[number]
-        if seat.state == "AVAILABLE":
-            return True
-        if seat.hold is None:
-            return False
-        return now >= self.holds[seat.hold].until and (seat.state == "HELD" or self._is_dead(seat.hold, now))
-
-    def _is_dead(self, hold_name: str, now: int) -> bool:
-        """Being paid, past its deadline, and no charge took money or still may: nobody can pay it any more."""
-        hold = self.holds[hold_name]
-        return (
-            hold.state == "PAYMENT_PENDING"
-            and now >= hold.until
-            and hold.order is not None
-            and self.orders[hold.order].state in UNPAID
-            and self._is_every_charge_declined(hold.order)
-        )
-
-    def _end_dead_sales(self, who: Person, seats: Iterable[int], now: int) -> None:
-        """Those in the way of a hold: they keep its seats, or count against its owner."""
-        wanted = {self.seats[seat].hold for seat in seats}
-        for name, hold in self.holds.items():
-            if (name in wanted or hold.owner == who) and hold.order is not None and self._is_dead(name, now):
-                self._end_sale(hold.order, "EXPIRED", "EXPIRED")
-
-    def _limit_reached(self, who: Person, more: int, now: int) -> str:
-        mine = [name for name, hold in self.holds.items() if hold.owner == who and self._counts(name, now)]
-        if who.at_till:
-            return "open-hold-exists" if len(mine) >= self.rules.max_open_holds_till else ""
-        if mine:
-            return "open-hold-exists"
-        return "account-limit" if self.sold_to.get(who, 0) + more > self.rules.max_per_account else ""
-
-    def _counts(self, hold_name: str, now: int) -> bool:
-        hold = self.holds[hold_name]
-        return hold.state == "PAYMENT_PENDING" or (hold.state == "HELD" and now < hold.until)
-
     def _why_not_check_out(self, hold: Hold, now: int) -> str:
         if hold.state == "EXPIRED" or (hold.state == "HELD" and now >= hold.until):
             return "hold-expired"
@@ -450,14 +282,9 @@ class BoxOffice:
             return "event-not-on-sale"
         if hold.until - now < self.rules.least_time_s * SECOND:
             return "too-little-time"
-        paying = sum(
-            len(other.seats)
-            for name, other in self.holds.items()
-            if other.state == "PAYMENT_PENDING" and not self._is_dead(name, now)
-        )
-        return "paying-cap-reached" if paying + len(hold.seats) > self.rules.paying_cap else ""
+        return ""
 
-    def _why_not_pay(
+    def _why_not_pay(  # noqa: PLR0911 - one refusal after another, as they are looked at
         self, name: str, order: Order, kind: str, amount: int, tendered: int | None, now: int
     ) -> str:
         hold = self.holds[order.hold]
@@ -478,150 +305,6 @@ class BoxOffice:
         if not order.owner.at_till and self.sold_to.get(order.owner, 0) + len(order.lines) > self.rules.max_per_account:
             return "account-limit"
         return ""
-
-    def _record(self, name: str, outcome: str, amount: int, ref: str, decline_code: str, now: int) -> Answer:
-        """One result. The same again changes nothing; unknown never undoes a definite one; a contradiction is refused
-        and left to a supervisor."""
-        operation = self.operations[name]
-        if operation.state in ("SUCCEEDED", "DECLINED"):
-            return self._answer_again(name, operation, outcome, amount, ref, now)
-        operation.ref, operation.updated = ref or operation.ref, now
-        if outcome == "unknown" or (outcome == "succeeded" and amount != operation.amount):
-            if outcome == "succeeded":
-                self.items.setdefault((name, "amount-mismatch"), True)
-            operation.state, operation.advice = "UNKNOWN", ""
-            if operation.kind in CHARGES and self.orders[operation.order].state == "PENDING":
-                self.orders[operation.order].state = "RECONCILING"
-        elif outcome == "declined":
-            operation.state, operation.decline_code = "DECLINED", decline_code
-            self._after_decline(name, operation, now)
-        else:
-            operation.state = "SUCCEEDED"
-            if operation.kind in CHARGES:
-                self._after_success(name, operation, now)
-        return Answer(made=name, advice=self._advice(name))
-
-    def _answer_again(
-        self, name: str, operation: Operation, outcome: str, amount: int, ref: str, now: int
-    ) -> Answer:
-        is_same = (
-            outcome == "unknown"
-            or (outcome == "succeeded" and operation.state == "SUCCEEDED" and amount == operation.amount)
-            or (outcome == "declined" and operation.state == "DECLINED")
-        )
-        if is_same:
-            return Answer(made=name, replayed=True, advice=self._advice(name))
-        if outcome == "declined" and operation.kind == "sale" and operation.advice == "reverse":
-            self._follow_up(name, "void", operation.amount, now, ref=ref, state="SUCCEEDED")
-            if (name, "paid-not-confirmed") in self.items:
-                self.items[name, "paid-not-confirmed"] = False
-            return Answer(made=name, advice="reverse")
-        self.items[name, "result-conflict"] = True
-        if outcome == "succeeded" and operation.state == "DECLINED" and operation.kind == "authorize":
-            operation.ref, operation.updated = ref or operation.ref, now
-            self._follow_up(name, "void", amount, now)
-        return Answer("result-conflict", name)
-
-    def _after_decline(self, name: str, operation: Operation, now: int) -> None:
-        if operation.kind not in CHARGES:
-            self.items[name, f"{operation.kind}-failed"] = True
-            return
-        order = self.orders[operation.order]
-        if order.state not in UNPAID:
-            return
-        if now < self.holds[order.hold].until:
-            order.state = "PENDING"
-            self._return_to_hold(operation.order)
-        else:
-            self._end_sale(operation.order, "EXPIRED", "EXPIRED")
-
-    def _after_success(self, name: str, operation: Operation, now: int) -> None:
-        """Confirm, or give the money back. Time does not matter: seats that are being paid are nobody else's."""
-        order = self.orders[operation.order]
-        if self._may_confirm(operation.order):
-            self._confirm(operation.order)
-            operation.advice = "goods-issued"
-            if operation.kind == "authorize":
-                self._follow_up(name, "capture", operation.amount, now)
-            return
-        operation.advice = "reverse"
-        if operation.kind == "authorize":
-            self._follow_up(name, "void", operation.amount, now)
-        self.items[name, "paid-not-confirmed"] = True
-        if order.state in UNPAID:
-            self._end_sale(operation.order, "CANCELLED", "RELEASED")
-
-    def _may_confirm(self, order_name: str) -> bool:
-        order = self.orders[order_name]
-        hold = self.holds[order.hold]
-        too_many = self.sold_to.get(order.owner, 0) + len(order.lines) > self.rules.max_per_account
-        return (
-            order.state in UNPAID
-            and self.event_state != "CANCELLED"
-            and hold.state == "PAYMENT_PENDING"
-            and all(self.seats[seat].order == order_name for seat in hold.seats)
-            and (order.owner.at_till or not too_many)
-        )
-
-    def _confirm(self, order_name: str) -> None:
-        """Every seat of the order is sold, in one step, and stays so."""
-        order = self.orders[order_name]
-        hold = self.holds[order.hold]
-        for seat in hold.seats:
-            self.seats[seat] = Seat("SOLD", None, order_name)
-        hold.state, order.state, order.valid = "SOLD", "CONFIRMED", True
-        self.sold_to[order.owner] = self.sold_to.get(order.owner, 0) + len(order.lines)
-
-    def _follow_up(
-        self, parent: str, kind: str, amount: int, now: int, *, ref: str | None = None, state: str = "CREATED"
-    ) -> None:
-        """One capture and one void of a charge, at most."""
-        name = f"{parent}/{kind}"
-        if name not in self.operations:
-            charge = self.operations[parent]
-            self.operations[name] = Operation(
-                charge.order, kind, state, amount, charge.payer, now, now, parent,
-                ref=charge.ref if ref is None else ref,
-            )  # fmt: skip
-
-    def _end_sale(self, order_name: str, order_state: str, hold_state: str) -> None:
-        order = self.orders[order_name]
-        order.state = order_state
-        if self.holds[order.hold].state in OPEN:
-            self._free(order.hold, hold_state)
-
-    def _free(self, hold_name: str, state: str) -> None:
-        """Only what is still its own: never a seat that a newer hold or a sale has taken."""
-        hold = self.holds[hold_name]
-        hold.state = state
-        for seat in hold.seats:
-            if self.seats[seat].hold == hold_name:
-                self.seats[seat] = Seat()
-
-    def _return_to_hold(self, order_name: str) -> None:
-        """Under the same deadline; the grace stays used."""
-        hold_name = self.orders[order_name].hold
-        self.holds[hold_name].state = "HELD"
-        self._set_seats(hold_name, "HELD", None)
-
-    def _set_seats(self, hold_name: str, state: str, order: str | None) -> None:
-        for seat in self.holds[hold_name].seats:
-            self.seats[seat] = Seat(state, hold_name, order)
-
-    def _charges(self, order_name: str) -> Iterator[tuple[str, Operation]]:
-        for name, operation in self.operations.items():
-            if operation.order == order_name and operation.kind in CHARGES:
-                yield name, operation
-
-    def _is_every_charge_declined(self, order_name: str) -> bool:
-        return all(charge.state == "DECLINED" for _, charge in self._charges(order_name))
-
-    def _provider_of(self, name: str) -> str:
-        operation = self.operations[name]
-        return PROVIDER_OF[operation.kind if operation.parent is None else self.operations[operation.parent].kind]
-
-    def _advice(self, name: str) -> str:
-        return self.operations[name].advice or "reverse"
 
 
 def _may_act(who: Person, owner: Person) -> bool:

@@ -6,7 +6,6 @@ planting nothing.
 
 from __future__ import annotations
 
-
 from dataclasses import dataclass
 
 import asyncpg
@@ -23,7 +22,7 @@ class Change:
 
 PLANTS: dict[str, tuple[Change, ...]] = {
     "expiry-less-than-for-at-most": (
-        Change("hold_seats_batch", "s.hold_expires_at <= v_now", "s.hold_expires_at < v_now"),
+        Change("seat_is_free", "p_deadline <= p_now", "p_deadline < p_now"),
     ),
     "release-by-seat-alone": (Change("free_hold", "AND s.hold_id = p_hold.hold_id", ""),),
     "replay-extends": (
@@ -61,20 +60,20 @@ PLANTS: dict[str, tuple[Change, ...]] = {
         Change("sweep_hold", "NOT is_every_charge_negative(v_order_id)", "false"),
     ),
     "takeover-of-a-newer-hold": (
-        Change("hold_seats_batch", "s.status = 1 AND s.hold_expires_at <= v_now", "s.status = 1"),
+        Change("seat_is_free", "p_deadline <= p_now", "true"),
     ),
     "total-from-the-client": (
         Change("check_out", "RETURN refused('price-changed', v_total::text);", "v_total := p_shown_total;"),
     ),
     "duplicate-result-applied": (
-        Change("record_result", "v_op.status IN ('SUCCEEDED', 'DECLINED')", "false"),
+        Change("hear_result", "v_op.status IN ('SUCCEEDED', 'DECLINED')", "false"),
     ),
     "order-without-all-its-seats": (
         Change(
-            "confirm_sale",
-            "UPDATE order_seats l SET valid = true WHERE l.order_id = p_order.order_id",
-            """UPDATE order_seats l SET valid = true WHERE l.order_id = p_order.order_id
-                  AND l.seat_no = (SELECT min(m.seat_no) FROM order_seats m WHERE m.order_id = p_order.order_id)""",
+            "confirm_sales",
+            "UPDATE order_seats l SET valid = true WHERE l.order_id = ANY (p_orders)",
+            """UPDATE order_seats l SET valid = true WHERE l.order_id = ANY (p_orders)
+                  AND l.seat_no = (SELECT min(m.seat_no) FROM order_seats m WHERE m.order_id = l.order_id)""",
         ),
     ),
 }  # fmt: skip

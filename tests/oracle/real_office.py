@@ -23,7 +23,7 @@ from booking.services import sign_in, take_payment
 from booking.services.sweep_expired import sweep_once
 from booking.store.database import Database
 from booking.web.application import Application, create_app
-from tests.oracle.model import PROVIDER_OF, Person, Rules
+from tests.oracle.records import PROVIDER_OF, Person, Rules
 from tests.oracle.requests import Request
 from tests.server.box_office import Clock, make_event
 from tests.server.web_api import PASSWORD
@@ -46,11 +46,14 @@ SELECT o.order_id, o.principal, o.status, o.amount_minor, o.created_at,
   FROM orders o WHERE o.event_id = $1
 """
 _OPERATIONS = """
-SELECT p.operation_id, p.order_id, p.parent_id, p.kind, p.status, p.amount_minor, p.advice, p.provider_ref, p.decline_code,
-       p.principal, p.created_at, p.updated_at
+SELECT p.operation_id, p.order_id, p.parent_id, p.kind, p.status, p.amount_minor, p.advice, p.provider_ref,
+       p.decline_code, p.principal, p.created_at, p.updated_at
   FROM payment_operations p WHERE p.event_id = $1
 """
-_ITEMS = "SELECT operation_id, kind, bool_or(resolved_at IS NULL) AS open FROM reconciliation_items WHERE event_id = $1 GROUP BY 1, 2"
+_ITEMS = """
+SELECT operation_id, kind, bool_or(resolved_at IS NULL) AS open
+  FROM reconciliation_items WHERE event_id = $1 GROUP BY 1, 2
+"""
 _COUNTS = "SELECT principal, sold FROM account_limits WHERE event_id = $1 AND sold <> 0"
 
 
@@ -220,8 +223,10 @@ class RealOffice:
                 body: dict[str, Any] = {
                     "kind": ask.kind, "provider": PROVIDER_OF[ask.kind], "amount_minor": ask.amount,
                 }  # fmt: skip
-                return "POST", f"/v1/orders/{about}/payments", body | (
-                    {} if ask.tendered is None else {"tendered_minor": ask.tendered}
+                return (
+                    "POST",
+                    f"/v1/orders/{about}/payments",
+                    body | ({} if ask.tendered is None else {"tendered_minor": ask.tendered}),
                 )
             case "report":
                 declined = {"decline_code": "no"} if ask.outcome == "declined" else {}

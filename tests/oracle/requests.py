@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.oracle.model import Answer, BoxOffice, Person
+from tests.oracle.model import BoxOffice
+from tests.oracle.records import Answer, Person
 
 
 @dataclass(frozen=True)
