@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from typing import TypeVar
 from uuid import uuid4
 
+from booking.domain.errors import BusyError
 from booking.domain.model import OrphanRule
 from booking.domain.seating_plan.model import SeatingPlan
 from booking.services.create_event import EventSpec, create_event
@@ -14,6 +16,19 @@ from booking.store.database import Database
 from tests.unit.seat_rows import plan_of
 
 ZONE = "Europe/Madrid"
+BUSY_TRIES = 5
+
+T = TypeVar("T")
+
+
+async def patient(step: Callable[[], Awaitable[T]]) -> T:
+    """A step as a client takes it: told that the server is busy, it sends the same key again."""
+    for _ in range(BUSY_TRIES):
+        try:
+            return await step()
+        except BusyError:
+            continue  # a lock that was not given within a second, on a machine that does much else
+    return await step()
 
 
 async def event_on(db: Database, plan: SeatingPlan, rule: OrphanRule = OrphanRule.OFF, **columns: object) -> int:

@@ -22,12 +22,10 @@ import numpy.typing as npt
 
 from booking.domain.seating_plan.derived import focal_point, focal_point_of_areas
 from booking.domain.seating_plan.document import area_of_body
-from booking.domain.seating_plan.model import Point, SeatingPlan
+from booking.domain.seating_plan.model import Point, SeatFlag, SeatingPlan
 
 GAP = 1.75
 """Of the usual distance: seats further apart are not neighbours. A missing seat makes 2, a wide armrest 1.3."""
-GONE = 8
-"""In `flags`: a number that a later version of the plan has no seat for. Nobody sits there, or beside it."""
 SHORT_ROW = 3
 """Distances; a row with fewer is measured by its section too."""
 
@@ -110,11 +108,14 @@ def neighbour_distances(columns: PlanColumns) -> Floats:
 
 
 def part_starts(columns: PlanColumns) -> Flags:
-    """Which seats begin a part of their row: nothing sits beside them on the side of the lower seat numbers."""
+    """Which seats begin a part of their row: nothing sits beside them on the side of the lower seat numbers.
+
+    A number whose seat is gone (see numbering.py) has nobody beside it.
+    """
     distances = neighbour_distances(columns)
     usual = _usual_distances(columns, distances)
     starts: Flags = np.isnan(distances) | (distances > GAP * usual)
-    gone = (columns.flags & GONE) != 0
+    gone = (columns.flags & SeatFlag.GONE) != 0
     starts |= gone
     starts[1:] |= gone[:-1]
     return starts
