@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from math import floor, log10
 
-WIDTH, HEIGHT = 720, 260
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 12, 30, 40
+WIDTH, HEIGHT = 720, 276
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 30, 48, 40
 # Okabe and Ito's colours, told apart by everybody; dashes as well, so that print in grey still tells.
 _PENS = (("#0072b2", ""), ("#d55e00", "6 3"), ("#009e73", "2 3"), ("#cc79a7", "10 3 2 3"), ("#000000", "1 2"))
 _SMALLEST_MS = 0.1
@@ -74,14 +74,14 @@ def chart(title: str, x: Axis, y: Axis, lines: Sequence[Line]) -> str:
     parts = [
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}" xmlns="{_SVG}">',
         f"<title>{escape(title)}</title>",
-        f'<text x="{_LEFT}" y="16" class="title">{escape(title)}</text>',
+        f'<text x="{_LEFT}" y="16" class="title">{escape(title)}, {escape(y.title)}</text>',
         *_grid(x, y),
     ]
     for number, line in enumerate(lines):
         colour, dash = _PENS[number % len(_PENS)]
         points = " ".join(f"{x.place(at):.1f},{y.place(value):.1f}" for at, value in line.points)
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-dasharray="{dash}"/>')
-        parts.append(_legend(number, line.name, colour, dash, len(lines)))
+        parts.append(_legend(number, line.name, colour, dash))
     return "".join([*parts, "</svg>"])
 
 
@@ -104,15 +104,14 @@ def _grid(x: Axis, y: Axis) -> list[str]:
         parts.append(f'<text x="{at:.1f}" y="{bottom + 17}" text-anchor="middle">{escape(words)}</text>')
     parts.append(f'<line x1="{_LEFT}" y1="{bottom}" x2="{right}" y2="{bottom}" class="axis"/>')
     parts.append(f'<text x="{right}" y="{HEIGHT - 6}" text-anchor="end">{escape(x.title)}</text>')
-    parts.append(f'<text x="6" y="{_TOP - 14}">{escape(y.title)}</text>')
     return parts
 
 
-def _legend(number: int, name: str, colour: str, dash: str, count: int) -> str:
-    left = WIDTH - _RIGHT - (count - number) * 118
+def _legend(number: int, name: str, colour: str, dash: str) -> str:
+    left = _LEFT + number * 118
     return (
-        f'<line x1="{left}" y1="12" x2="{left + 22}" y2="12" stroke="{colour}" stroke-dasharray="{dash}" class="key"/>'
-        f'<text x="{left + 27}" y="16">{escape(name)}</text>'
+        f'<line x1="{left}" y1="30" x2="{left + 22}" y2="30" stroke="{colour}" stroke-dasharray="{dash}" class="key"/>'
+        f'<text x="{left + 27}" y="34">{escape(name)}</text>'
     )
 
 

@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
     except (BookingError, EmbeddedError, StackError, ServerError, SenderFailedError, OSError) as error:
         say(str(error) or type(error).__name__)
         return UNREACHABLE
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, KeyboardInterrupt):
         say("stopped")
         return INTERRUPTED
     if chosen.report is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,30 @@ async def test_a_server_with_nothing_on_sale_is_exit_code_3(dsn: str, tmp_path: 
 def test_nobody_at_the_server_is_exit_code_3(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--server", NOBODY_THERE, "--seconds", "1"]) == command.UNREACHABLE
     assert f"{NOBODY_THERE} does not answer" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.long)])
+async def test_a_rush_that_is_stopped_stops_all_that_it_started(number: signal.Signals) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "booking", "rush", "--seconds", "60", "--rate", "5", "--seats", "50",
+        stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stderr is not None
+    async with asyncio.timeout(60):
+        while b" 1/60 s " not in await process.stderr.readline():
+            pass
+        started = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(number)
+        said = await process.stderr.read()
+        assert await process.wait() == command.INTERRUPTED
+    assert b"rush: stopped" in said
+    assert b"Traceback" not in said
+    # The database, the API, the workers, the sandbox and a sender.
+    assert len(started) >= 5
+    gone, alive = await asyncio.to_thread(psutil.wait_procs, started, 10)
+    assert alive == []
+    assert len(gone) == len(started)
 
 
 # ---------------------------------------------------------------- what it refuses
