@@ -30,7 +30,8 @@ BEGIN
                    operation_id, device_id, outcome, amount, provider_ref, decline_code,
                    card_brand, next_action, evidence, source, spare, principal, key, digest, card_fingerprint, r)
           LEFT JOIN LATERAL (
-               SELECT ARRAY[o.order_id::text, o.event_id || ' ' || o.principal,
+               -- A till's account has no limit that a confirmation looks at.
+               SELECT ARRAY[o.order_id::text, CASE o.channel WHEN 'online' THEN o.event_id || ' ' || o.principal END,
                             o.event_id || ' ' || p.provider || ':'
                             || coalesce(nullif(q.card_fingerprint, ''), nullif(p.card_fingerprint, ''))] AS touched
                  FROM (SELECT * FROM payment_operations p WHERE p.operation_id = q.operation_id OFFSET 0) p

@@ -1,9 +1,11 @@
-"""Sales to measure: each of a fan of their own, three seats, step by step through the services."""
+"""Sales to measure: three seats each, step by step through the services, each buyer a fan of their own."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 from uuid import UUID, uuid4
 
 from booking.domain.caller import Caller
@@ -18,15 +20,17 @@ from tests.server.box_office import ADULT, ADULT_PRICE, digest_of, fan
 
 SEATS_EACH = 3
 PROVIDER = "sandbox"
+HELD_AT_ONCE = 100
 
 
 @dataclass(slots=True)
 class Sale:
-    """One buyer's way; each step fills in what the next one needs."""
+    """One buyer's way; each step fills in what the next one needs. `token`: who calls over HTTP."""
 
-    caller: Caller
     event_id: int
     seats: tuple[int, ...]
+    caller: Caller
+    token: str = ""
     hold_id: UUID | None = None
     order_id: UUID | None = None
     operation_id: UUID | None = None
@@ -36,32 +40,39 @@ class Sale:
         return ADULT_PRICE * len(self.seats)
 
 
-def new_sales(event_id: int, count: int, first_seat: int = 0) -> list[Sale]:
-    """`count` sales side by side from a seat on."""
-    starts = range(first_seat, first_seat + count * SEATS_EACH, SEATS_EACH)
-    return [Sale(fan(), event_id, tuple(range(start, start + SEATS_EACH))) for start in starts]
+class SaleSteps(Protocol):
+    """The steps of a sale, each under a key of its own; an answer that is not what it should be raises."""
+
+    def new_sale(self, event_id: int, seats: tuple[int, ...]) -> Sale: ...
+    async def hold(self, sale: Sale) -> None: ...
+    async def check_out(self, sale: Sale) -> None: ...
+    async def open_payment(self, sale: Sale) -> None: ...
+    async def confirm(self, sale: Sale) -> None: ...
+    async def read_order(self, sale: Sale) -> None: ...
 
 
 class Steps:
-    """The steps of a sale against one database, each under a key of its own."""
+    """The steps through the services of this process: paid at a provider, whose yes confirms and opens the capture."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
+    def new_sale(self, event_id: int, seats: tuple[int, ...]) -> Sale:
+        return Sale(event_id, seats, fan())
+
     async def hold(self, sale: Sale) -> None:
-        key = str(uuid4())
         outcome = await hold_seats(
-            self._db, sale.caller, sale.event_id, sale.seats, key=key, digest=digest_of(sale.seats)
+            self._db, sale.caller, sale.event_id, sale.seats, key=str(uuid4()), digest=digest_of(sale.seats)
         )
         sale.hold_id = outcome.value.hold_id
 
     async def check_out(self, sale: Sale) -> None:
         assert sale.hold_id is not None
         lines = [CheckoutLine(seat, ADULT) for seat in sale.seats]
-        key = str(uuid4())
+        key, digest = str(uuid4()), digest_of(sale.seats)
         outcome = await check_out(
-            self._db, sale.caller, sale.hold_id, lines, sale.amount_minor, key=key, digest=digest_of(sale.seats)
-        )
+            self._db, sale.caller, sale.hold_id, lines, sale.amount_minor, key=key, digest=digest
+        )  # fmt: skip
         assert len(outcome.value.lines) == len(sale.seats)
         sale.order_id = outcome.value.order_id
 
@@ -74,7 +85,6 @@ class Steps:
         sale.operation_id = outcome.value.operation.operation_id
 
     async def confirm(self, sale: Sale) -> None:
-        """The provider's yes: the seats are sold, the capture is opened."""
         assert sale.operation_id is not None
         granted = OperationResult(ResultOutcome.SUCCEEDED, sale.amount_minor, provider_ref=str(sale.operation_id))
         step = await record_result(self._db, sale.operation_id, granted, source=f"provider:{PROVIDER}")
@@ -86,8 +96,10 @@ class Steps:
         assert order.amount_minor == sale.amount_minor
 
 
-async def hold_all(db: Database, sales: list[Sale]) -> None:
-    """All holds, without measuring them."""
-    steps = Steps(db)
-    for start in range(0, len(sales), 100):
-        await asyncio.gather(*map(steps.hold, sales[start : start + 100]))
+async def held_sales(steps: SaleSteps, event_id: int, count: int, first_seat: int) -> Sequence[Sale]:
+    """`count` sales side by side from a seat on, with their holds; nothing of this is measured."""
+    starts = range(first_seat, first_seat + count * SEATS_EACH, SEATS_EACH)
+    sales = [steps.new_sale(event_id, tuple(range(start, start + SEATS_EACH))) for start in starts]
+    for start in range(0, count, HELD_AT_ONCE):
+        await asyncio.gather(*map(steps.hold, sales[start : start + HELD_AT_ONCE]))
+    return sales
