@@ -7,6 +7,7 @@ import json
 import random
 from collections.abc import AsyncIterator
 
+import asyncpg
 import msgspec
 import pytest
 
@@ -240,6 +241,34 @@ async def test_who_changed_the_plan_from_what_to_what_and_why_is_in_the_audit_lo
     detail = json.loads(row["detail"])
     assert (row["subject"], row["reason"]) == (str(event_id), "a platform for the cameras")
     assert (detail["from"], detail["to"], detail["report"]["added"]) == (1, 2, 1)
+
+
+async def test_a_seat_that_is_just_being_taken_is_waited_for_and_then_in_the_way(
+    sound_database: Database, stored: ImportedPlan, dsn: str
+) -> None:
+    """I4: what was read before the lock is a hint; who came first keeps the seat."""
+    event_id = await evening(sound_database, stored)
+    await load(sound_database, hall({"A": OLD["A"][:9], "B": OLD["B"]}))
+    other = await asyncpg.connect(dsn)
+    try:
+        transaction = other.transaction()
+        await transaction.start()
+        await other.execute(
+            "SELECT keep_seats_back('device:x', NULL, 'x', $1, gen_random_uuid(), 'press', 'critics', '{9}', NULL,"
+            " 'k', 'd')",
+            event_id,
+        )
+        changing = asyncio.create_task(change(sound_database, event_id, 2))
+        async with asyncio.timeout(5):
+            while not await count(sound_database, "SELECT count(*) FROM pg_locks WHERE NOT granted"):
+                await asyncio.sleep(0)
+        await transaction.commit()
+        with pytest.raises(PlanConflictError) as refused:
+            await changing
+    finally:
+        await other.close()
+    assert [seat.seat_no for seat in refused.value.seats] == [9]
+    assert (await seat_states(sound_database, event_id))[9][0] == BLOCKED
 
 
 async def test_a_plan_changes_in_a_storm_of_holds_and_checkouts_and_no_sale_is_lost(
