@@ -7,12 +7,16 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import uuid4
 
+from booking.domain.caller import Caller
 from booking.domain.errors import BusyError
-from booking.domain.model import OrphanRule
+from booking.domain.model import BestAvailable, Hold, OrphanRule
+from booking.domain.replay import Outcome
 from booking.domain.seating_plan.model import SeatingPlan
 from booking.services.create_event import EventSpec, create_event
+from booking.services.hold_seats import hold_seats
 from booking.services.import_plan import import_plan
 from booking.store.database import Database
+from tests.server.box_office import digest_of, fan
 from tests.unit.seat_rows import plan_of
 
 ZONE = "Europe/Madrid"
@@ -47,3 +51,17 @@ async def event_on(db: Database, plan: SeatingPlan, rule: OrphanRule = OrphanRul
 async def drawn_event(db: Database, words: Sequence[str], rule: OrphanRule = OrphanRule.OFF, **columns: object) -> int:
     """As `event_on`, one section of drawn rows."""
     return await event_on(db, plan_of(words), rule, **columns)
+
+
+async def best(
+    db: Database, event: int, wish: BestAvailable, caller: Caller | None = None, *, key: str | None = None
+) -> Outcome[Hold]:
+    """Hold what is best for a fan of their own, or for `caller`."""
+    who, key = caller or fan(), key or str(uuid4())
+    return await patient(
+        lambda: hold_seats(db, who, event, (), key=key, digest=digest_of(wish), best_available=wish)
+    )  # fmt: skip
+
+
+def seats_of(hold: Hold) -> list[int]:
+    return [seat.seat_no for seat in hold.seats]
