@@ -24,9 +24,11 @@ CREATE OR REPLACE FUNCTION tier_standing(
       CROSS JOIN LATERAL (SELECT coalesce(sum(g.quantity), 0)::int AS expired FROM ga_holds g
               WHERE g.event_id = p_event AND g.tier_id = p_tier AND g.status = 1 AND g.expires_at <= p_now OFFSET 0) x
       CROSS JOIN LATERAL (SELECT coalesce(sum(g.quantity), 0)::int AS dead
-              FROM ga_holds g JOIN order_holds oh ON oh.hold_id = g.hold_id AND oh.live
-             WHERE g.event_id = p_event AND g.tier_id = p_tier AND g.status = 2 AND g.expires_at <= p_now
-               AND is_dead_sale(oh.order_id, g.expires_at, p_now) OFFSET 0) d
+              FROM (SELECT * FROM ga_holds g
+                     WHERE g.event_id = p_event AND g.tier_id = p_tier AND g.status = 2 AND g.expires_at <= p_now
+                     OFFSET 0) g
+              JOIN order_holds oh ON oh.hold_id = g.hold_id AND oh.live
+             WHERE is_dead_sale(oh.order_id, g.expires_at, p_now) OFFSET 0) d
       CROSS JOIN LATERAL (SELECT greatest(0, c.held - x.expired - d.dead) AS in_holds) live
 $$;
 

@@ -383,10 +383,11 @@ BEGIN
              GROUP BY 1, 2, 3 OFFSET 0) c
      WHERE t.event_id = c.event_id AND t.tier_id = c.tier_id AND t.bucket = c.bucket;
     WITH claimed AS (
-        INSERT INTO ga_holds (hold_id, event_id, tier_id, bucket, quantity, expires_at)
-        SELECT h.hold_id, h.event_id, c.tier_id, c.bucket, c.quantity, h.expires_at
-          FROM unnest(p_claim.requests, p_claim.tiers, p_claim.buckets, p_claim.quantities)
-               AS c (r, tier_id, bucket, quantity)
+        INSERT INTO ga_holds (hold_id, part, event_id, tier_id, bucket, quantity, expires_at)
+        SELECT h.hold_id, row_number() OVER (PARTITION BY c.r ORDER BY c.place), h.event_id, c.tier_id, c.bucket,
+               c.quantity, h.expires_at
+          FROM unnest(p_claim.requests, p_claim.tiers, p_claim.buckets, p_claim.quantities) WITH ORDINALITY
+               AS c (r, tier_id, bucket, quantity, place)
           CROSS JOIN LATERAL (SELECT * FROM holds h WHERE h.hold_id = p_holds[c.r] OFFSET 0) h
         RETURNING hold_id, event_id, tier_id, bucket, quantity, expires_at)
     INSERT INTO outbox (event_id, type, aggregate_id, until, payload, created_at)

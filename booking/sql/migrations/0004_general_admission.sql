@@ -27,16 +27,18 @@ CREATE TABLE ga_tiers (
 
 -- What a hold has of a bucket. status: 0 given back, 1 held, 2 being paid, 3 sold. Whoever changes `held` or `sold` has
 -- the bucket's lock; checkout alone changes rows here under their own locks, because the counts stay as they are.
--- No foreign keys: they cost a quarter of a claim; places-belong-to-their-hold looks after them.
+-- No foreign keys: they cost a quarter of a claim; places-belong-to-their-hold looks after them. `part` counts within the
+-- hold: with tier_id in the key, a table that nobody has analysed yet is searched for a tier by that key, from end to end.
 CREATE TABLE ga_holds (
     hold_id    uuid NOT NULL,
+    part       integer NOT NULL,
     event_id   integer NOT NULL,
     tier_id    integer NOT NULL,
     bucket     integer NOT NULL,
     quantity   integer NOT NULL,
     status     smallint NOT NULL DEFAULT 1,
     expires_at timestamptz NOT NULL,
-    CONSTRAINT ga_holds_pk PRIMARY KEY (hold_id, tier_id, bucket),
+    CONSTRAINT ga_holds_pk PRIMARY KEY (hold_id, part),
     CONSTRAINT ga_hold_quantity CHECK (quantity BETWEEN 1 AND 6),
     CONSTRAINT ga_hold_status_known CHECK (status BETWEEN 0 AND 3)
 ) WITH (fillfactor = 80);
