@@ -26,6 +26,7 @@ from booking.store.connection import Record
 
 MAX_PLANS = 16
 _ROOM_FOR_CROWD = 3
+_MAX_CROWD = 1_024  # blocks that one choice looks through, which takes 1 ms
 
 Fetch = Callable[..., Awaitable[list[Record]]]
 FreeSeats = npt.NDArray[np.bool_]
@@ -136,4 +137,4 @@ class BlockSource:
         process is choosing as well. For 200 buyers that costs two or three seat widths of distance.
         """
         wanted = self._wanted.get(event_id, ())
-        return 1 if len(wanted) < 2 else _ROOM_FOR_CROWD * sum(wanted) // count
+        return 1 if len(wanted) < 2 else min(_MAX_CROWD, _ROOM_FOR_CROWD * sum(wanted) // count)
