@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from booking.domain.errors import BookingError
 from booking.store import expiry_queries, issue_queries
 from booking.store.database import Database
 from booking.store.expiry_queries import Announced, HoldEnds, Verdict
@@ -147,9 +148,14 @@ class ExpiryMessages:
     async def _handle(self, due: Sequence[HoldEnds], now: datetime) -> int:
         try:
             verdicts = await expiry_queries.expire_holds(self._db, due)
-        except Exception:
+        except BookingError:
             await self._carrier.send([(message, now) for message in due])
             raise
+        except Exception:
+            if len(due) == 1:  # one bad row never stops the others (P32); it is left to the scan
+                log.exception("hold %s cannot be ended", due[0].hold_id)
+                return 0
+            return sum([await self._handle([message], now) for message in due])
         back: list[tuple[HoldEnds, datetime]] = []
         for message, verdict in verdicts:
             if verdict is Verdict.EARLY:

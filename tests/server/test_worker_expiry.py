@@ -10,12 +10,14 @@ from uuid import uuid4
 
 import pytest
 
+from booking.domain.errors import AuthorityAwayError
 from booking.domain.model import Hold, OperationResult, ResultOutcome
 from booking.domain.states import HoldStatus, OperationKind, OrderStatus
 from booking.services import expire_holds
 from booking.services.expire_holds import CONSUMER, ExpiryMessages, HeapCarrier
 from booking.services.hold_seats import read_hold
 from booking.services.orders import read_order
+from booking.services.sweep_expired import sweep_once
 from booking.store import expiry_queries
 from booking.store.database import Database
 from booking.store.expiry_queries import HoldEnds, Verdict
@@ -286,11 +288,11 @@ async def test_a_message_that_could_not_be_handled_is_handled_in_the_next_round(
     handle = expiry_queries.expire_holds
 
     async def fail(db: Database, messages: Sequence[HoldEnds]) -> list[tuple[HoldEnds, Verdict]]:
-        raise ConnectionError("cut")
+        raise AuthorityAwayError("cut")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(expiry_queries, "expire_holds", fail)
-        with pytest.raises(ConnectionError):
+        with pytest.raises(AuthorityAwayError):
             await worker.step()
     assert expiry_queries.expire_holds is handle
     assert len(carrier) == 1
@@ -329,6 +331,32 @@ async def test_holds_from_before_the_first_start_are_the_scans(desk: Desk, clock
     await clock.move(seconds=TTL_S + 1)
     assert await worker.step() == 0
     assert await count(desk.db, "SELECT sweep_expired(10)") == 1
+
+
+async def poison(db: Database, hold: Hold) -> None:
+    """A hold that the database refuses to end."""
+    async with db.transaction() as connection:
+        await connection.execute(
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'a bad row'; END $$;"
+            "CREATE TRIGGER poisoned BEFORE UPDATE ON holds FOR EACH ROW"
+            f" WHEN (old.hold_id = '{hold.hold_id}') EXECUTE FUNCTION refuse()"
+        )
+
+
+async def test_p32_one_hold_that_cannot_be_ended_never_stops_the_others(desk: Desk, clock: Clock) -> None:
+    worker = await working(desk.db)
+    bad = await desk.hold(1)
+    await desk.hold(2)
+    await worker.step()
+    await poison(desk.db, bad)
+    await clock.move(seconds=TTL_S + 1)
+    assert await worker.step() == 1
+    third = await desk.hold(3)
+    await clock.stand_at(third.expires_at)
+    assert await sweep_once(desk.db) == 1
+    assert [status for status, _ in await rows_of(desk.db, 1, 2, 3)] == [1, 0, 0]
+    assert await worker.step() == 0
+    assert worker.verdicts == {Verdict.ENDED: 1, Verdict.MOOT: 1}, "the third was swept before its message came"
 
 
 async def test_seats_are_free_within_a_moment_of_their_instant_without_the_sweeper(sound_database: Database) -> None:

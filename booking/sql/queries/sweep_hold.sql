@@ -1,0 +1,1 @@
+SELECT sweep_hold($1, booking_now());
