@@ -13,7 +13,7 @@ CREATE OR REPLACE FUNCTION open_payment(
 DECLARE
     v_answer sale_answer := seen_key(p_principal, 'payments', p_key, p_digest, p_order);
     v_order  orders;
-    v_now    timestamptz;
+    v_opened record;
 BEGIN
     IF v_answer.code IS NOT NULL THEN
         RETURN v_answer;
@@ -23,41 +23,93 @@ BEGIN
         RETURN refused('order-not-found');
     END IF;
     PERFORM lock_account(v_order.event_id, v_order.principal);
-    v_order := lock_sale(p_order);
-    v_answer := seen_key(p_principal, 'payments', p_key, p_digest, p_order);
-    IF v_answer.code IS NOT NULL THEN
-        RETURN v_answer;
+    PERFORM lock_sale(p_order);
+    SELECT * INTO v_opened FROM decide_payment(
+        p_principal, p_all, p_order, p_operation, p_kind, p_provider, p_device, p_amount, p_tendered, p_payment_method,
+        p_key, p_digest, p_wait);
+    IF (v_opened.operation).operation_id IS NOT NULL THEN
+        PERFORM write_payments(ARRAY[v_opened.operation]);
+    END IF;
+    RETURN v_opened.answer;
+END $$;
+
+-- Whether an order may be paid so, and the operation that is to be written of it; the caller writes it with write_payments,
+-- alone or with others. Until then no other payment of that order or account may be decided. The order's seats are PAYING
+-- when this ends. Caller: the account, lock_sale.
+CREATE OR REPLACE FUNCTION decide_payment(
+    p_principal text, p_all boolean, p_order uuid, p_operation uuid, p_kind text, p_provider text, p_device uuid,
+    p_amount bigint, p_tendered bigint, p_payment_method text, p_key text, p_digest bytea, p_wait boolean,
+    OUT answer sale_answer, OUT operation payment_operations
+) LANGUAGE plpgsql AS $$
+DECLARE
+    v_cash  CONSTANT boolean := p_kind = 'cash';
+    v_order orders;
+    v_now   timestamptz;
+    v_why   text;
+BEGIN
+    answer := seen_key(p_principal, 'payments', p_key, p_digest, p_order);
+    IF answer.code IS NOT NULL THEN
+        RETURN;
+    END IF;
+    SELECT * INTO v_order FROM orders o WHERE o.order_id = p_order;
+    IF NOT FOUND OR NOT (p_all OR v_order.principal = p_principal) THEN
+        answer := refused('order-not-found');
+        RETURN;
     END IF;
     v_now := booking_now();
-    v_answer := why_not_pay(v_order, p_kind, p_amount, p_tendered, v_now);
-    IF v_answer.code <> '' THEN
-        RETURN v_answer;
+    answer := why_not_pay(v_order, p_kind, p_amount, p_tendered, v_now);
+    IF answer.code <> '' THEN
+        RETURN;
     END IF;
+    answer := take_up_payment(v_order, NOT v_cash, v_now, p_wait);
+    IF answer.code <> '' THEN
+        RETURN;
+    END IF;
+    IF v_cash THEN
+        v_why := why_not_confirm(v_order, p_amount);
+        IF v_why <> '' THEN
+            RAISE EXCEPTION 'cash for an order that cannot be confirmed: %', v_why;
+        END IF;
+    END IF;
+    operation.operation_id := p_operation;
+    operation.order_id := p_order;
+    operation.event_id := v_order.event_id;
+    operation.kind := p_kind;
+    operation.status := CASE p_kind WHEN 'cash' THEN 'SUCCEEDED' WHEN 'sale' THEN 'SENT' ELSE 'CREATED' END;
+    operation.provider := p_provider;
+    operation.principal := p_principal;
+    operation.device_id := p_device;
+    operation.idempotency_key := p_operation::text;
+    operation.payment_method := p_payment_method;
+    operation.amount_minor := p_amount;
+    operation.currency := v_order.currency;
+    operation.tendered_minor := CASE WHEN v_cash THEN p_tendered END;
+    operation.change_minor := CASE WHEN v_cash THEN p_tendered - p_amount END;
+    operation.advice := CASE WHEN v_cash THEN 'goods-issued' ELSE '' END;
+    operation.decided_by := CASE WHEN v_cash THEN 'drawer:' || p_principal ELSE '' END;
+    -- Who opened it drives it; the worker takes over when an API died, a supervisor hears when a till is silent.
+    operation.next_attempt_at := CASE p_kind WHEN 'authorize' THEN v_now + interval '5 s'
+                                             WHEN 'sale' THEN v_now + interval '5 min' END;
+    operation.created_at := v_now;
+    PERFORM spend_key(p_principal, 'payments', p_key, p_digest, p_order, p_operation, v_now);
+    answer := done(p_operation);
+END $$;
 
-    v_answer := take_up_payment(v_order, p_kind <> 'cash', v_now, p_wait);
-    IF v_answer.code <> '' THEN
-        RETURN v_answer;
-    END IF;
+-- Write the payments that decide_payment allowed, and confirm what is paid in cash: one statement for each table.
+CREATE OR REPLACE FUNCTION write_payments(p_operations payment_operations[]) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_in_cash uuid[] := ARRAY(SELECT n.order_id FROM unnest(p_operations) AS n WHERE n.kind = 'cash');
+BEGIN
     INSERT INTO payment_operations (operation_id, order_id, event_id, kind, status, provider, principal, device_id,
                                     idempotency_key, payment_method, amount_minor, currency, tendered_minor,
                                     change_minor, advice, decided_by, next_attempt_at, created_at, updated_at)
-    VALUES (p_operation, p_order, v_order.event_id, p_kind,
-            CASE p_kind WHEN 'cash' THEN 'SUCCEEDED' WHEN 'sale' THEN 'SENT' ELSE 'CREATED' END,
-            p_provider, p_principal, p_device, p_operation::text, p_payment_method, p_amount, v_order.currency,
-            CASE p_kind WHEN 'cash' THEN p_tendered END, CASE p_kind WHEN 'cash' THEN p_tendered - p_amount END,
-            CASE p_kind WHEN 'cash' THEN 'goods-issued' ELSE '' END,
-            CASE p_kind WHEN 'cash' THEN 'drawer:' || p_principal ELSE '' END,
-            -- Who opened it drives it; the worker takes over when an API died, a supervisor hears when a till is silent.
-            CASE p_kind WHEN 'authorize' THEN v_now + interval '5 s' WHEN 'sale' THEN v_now + interval '5 min' END,
-            v_now, v_now);
-    PERFORM spend_key(p_principal, 'payments', p_key, p_digest, p_order, p_operation, v_now);
-    IF p_kind = 'cash' THEN
-        IF why_not_confirm(v_order, p_amount) <> '' THEN
-            RAISE EXCEPTION 'cash for an order that cannot be confirmed: %', why_not_confirm(v_order, p_amount);
-        END IF;
-        PERFORM confirm_sale(v_order, v_now);
+    SELECT n.operation_id, n.order_id, n.event_id, n.kind, n.status, n.provider, n.principal, n.device_id,
+           n.idempotency_key, n.payment_method, n.amount_minor, n.currency, n.tendered_minor,
+           n.change_minor, n.advice, n.decided_by, n.next_attempt_at, n.created_at, n.created_at
+      FROM unnest(p_operations) AS n;
+    IF v_in_cash <> '{}' THEN
+        PERFORM confirm_sales(v_in_cash, booking_now());
     END IF;
-    RETURN done(p_operation);
 END $$;
 
 -- Why a payment cannot begin; code '' when it can. Caller: lock_sale.
