@@ -91,8 +91,8 @@ class PrintJobStatus(StrEnum):
     FAILED = "FAILED"
 
 
-# HELD → HELD and → BLOCKED: a hold that is over, tidied or not. BLOCKED → HELD: by a till that names its house hold, or by
-# anybody once that has run out. BLOCKED without a holder is a seat that its plan has no longer.
+# HELD → HELD and → BLOCKED: a hold that is over, tidied or not. BLOCKED → HELD: by a till that names its house
+# hold, or by anybody once that has run out. BLOCKED without a holder: a seat that its plan has no longer.
 SEAT_TRANSITIONS: Mapping[SeatStatus, frozenset[SeatStatus]] = {
     SeatStatus.AVAILABLE: frozenset({SeatStatus.HELD, SeatStatus.BLOCKED}),
     SeatStatus.HELD: frozenset({SeatStatus.HELD, SeatStatus.PAYING, SeatStatus.AVAILABLE, SeatStatus.BLOCKED}),
