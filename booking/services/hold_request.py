@@ -120,8 +120,8 @@ def _faults_of_leave(caller: Caller, wish: HoldWish) -> list[FieldFault]:
     faults: list[FieldFault] = []
     if wish.access_code and caller.channel is Channel.TILL:
         faults.append(FieldFault("/access_code", "a till has no ticket limit that a code could raise"))
-    if wish.house_hold_id is not None and not wish.seats:
-        faults.append(FieldFault("/house_hold_id", "only together with the seats to take"))
+    if wish.house_hold_id is not None and (not wish.seats or wish.tiers):
+        faults.append(FieldFault("/house_hold_id", "only together with the seats to take, and with nothing else"))
     return faults
 
 

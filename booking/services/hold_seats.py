@@ -12,6 +12,7 @@ from booking.domain.model import BestAvailable, Hold, TierQuantity
 from booking.domain.replay import Outcome
 from booking.services.best_available import hold_best, offer_for
 from booking.services.hold_answers import hold_of, outcome_of
+from booking.services.hold_places import hold_mixed, hold_places, places_of_hold
 from booking.services.hold_request import HoldWish, ask_of, check_wish
 from booking.services.read_events import MAX_EVENT_ID
 from booking.services.refusals import key_use, raise_refusal
@@ -67,8 +68,6 @@ async def hold_seats(
         return await hold_best(db, ask, wish.best_available)
     try:
         if wish.tiers:
-            from booking.services.hold_places import hold_mixed, hold_places
-
             return await (hold_mixed if wish.seats else hold_places)(db, ask, wish.tiers)
         return await outcome_of(db, await db.decide_hold(ask))
     except (SeatsTakenError, SeatOrphanedError) as error:
@@ -118,6 +117,4 @@ async def _read(db: Database, row: Record) -> Hold:
     )
     if not row["places"]:
         return hold_of(hold, labels, row["server_time"])
-    from booking.services.hold_places import places_of_hold
-
     return hold_of(hold, labels, row["server_time"], await places_of_hold(db, row["hold_id"]))

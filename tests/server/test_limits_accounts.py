@@ -16,6 +16,7 @@ from booking.domain.control import SettingsChange
 from booking.domain.model import (
     AccessCode,
     AccessCodeTerms,
+    BestAvailable,
     CheckoutLine,
     Hold,
     OperationResult,
@@ -26,7 +27,7 @@ from booking.domain.states import OperationKind
 from booking.services.access_codes import list_access_codes, set_access_code
 from booking.services.check_out import check_out
 from booking.services.control_event import change_settings
-from booking.services.hold_seats import hold_seats
+from booking.services.hold_seats import MoreOfHold, hold_seats
 from booking.services.take_payment import record_result
 from booking.store.database import Database
 from tests.server.box_office import (
@@ -272,6 +273,37 @@ async def test_a_code_without_a_number_of_uses_is_counted_by_its_accounts(sound_
     await make_code(sound_database, event)
     await asyncio.gather(*(hold_with(sound_database, fan(), event, 2 * n, 2 * n + 1) for n in range(6)))
     assert await uses_of(sound_database, event) == 6
+
+
+@pytest.mark.parametrize(
+    ("seats", "more"),
+    [
+        ((), {"best_available": BestAvailable(4)}),
+        ((), {"tiers": [TierQuantity(FLOOR, 4)]}),
+        ((1, 2), {"tiers": [TierQuantity(FLOOR, 2)]}),
+    ],
+    ids=["best available", "places", "seats and places"],
+)
+async def test_b17_a_code_raises_the_limit_of_every_kind_of_hold(
+    sound_database: Database, seats: tuple[int, ...], more: MoreOfHold
+) -> None:
+    event = await make_standing(sound_database, max_per_account=2)
+    await make_code(sound_database, event, max_per_account=4, max_uses=1)
+
+    async def ask(caller: Caller, code: str) -> Hold:
+        wanted: MoreOfHold = {**more, "access_code": code}
+        return (await hold_seats(sound_database, caller, event, seats, key=str(uuid4()), digest=b"", **wanted)).value
+
+    ana = fan()
+    with pytest.raises(errors.AccountLimitError):
+        await ask(ana, "")
+    with pytest.raises(errors.AccessCodeRefusedError):
+        await ask(ana, "enemies")
+    held = await ask(ana, "friends")
+    assert len(held.seats) + sum(places.quantity for places in held.places) == 4
+    assert await uses_of(sound_database, event) == 1
+    with pytest.raises((errors.AccessCodeRefusedError, errors.SeatsTakenError)):
+        await ask(fan(), "friends")
 
 
 async def test_a_till_has_no_limit_that_a_code_could_raise(sound_database: Database) -> None:

@@ -108,6 +108,7 @@ async def test_p2_the_same_body_in_other_clothes_is_the_same_hold(sound_database
         ((), {"tiers": [TierQuantity(1, 0)]}, "/tiers/0/quantity"),
         ((), {"tiers": [TierQuantity(-1, 1)]}, "/tiers/0/tier_id"),
         ((), {"tiers": [TierQuantity(1, 1)], "house_hold_id": uuid4()}, "/house_hold_id"),
+        ((1,), {"tiers": [TierQuantity(1, 1)], "house_hold_id": uuid4()}, "/house_hold_id"),
         ((), {"best_available": BestAvailable(1), "house_hold_id": uuid4()}, "/house_hold_id"),
     ],
 )
