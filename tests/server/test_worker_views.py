@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import timedelta
+from statistics import median
 
 import numpy as np
 import pytest
@@ -240,3 +241,30 @@ async def test_a_process_whose_reading_was_ahead_of_the_feed_ends_up_right(desk:
     rows = await desk.db.fetch("SELECT version, body FROM seat_feed ORDER BY version DESC LIMIT 1")
     late.apply(Batch.from_body(rows[0]["version"], bytes(rows[0]["body"])))
     assert late.projection.states(Layout.STAFF)[1] & 7 == 1
+
+
+async def test_maps_are_told_within_a_moment_of_the_instant_with_all_that_sweep_stopped(
+    sound_database: Database,
+) -> None:
+    """How long after its deadline a hold's end has its version, by the database's own clock."""
+    db = sound_database
+    event_id = await make_event(db, hold_ttl_s=1)
+    sequencer = asyncio.create_task(sequence_feed.run(db), name="sequencer")
+    try:
+        ends = {seat: (await Desk(db, fan(), event_id).hold(seat)).expires_at for seat in range(20)}
+        late: dict[int, float] = {}
+        async with asyncio.timeout(20):
+            while len(late) < len(ends):
+                await asyncio.sleep(0.02)
+                for row in await db.fetch("SELECT created_at, body FROM seat_feed ORDER BY version"):
+                    words = np.frombuffer(row["body"], "<u4").reshape(-1, 2)[:, 0]
+                    free = {int(word) >> 8 for word in words if not word & 0xFF}
+                    late |= {seat: (row["created_at"] - ends[seat]).total_seconds() for seat in free - late.keys()}
+    finally:
+        sequencer.cancel()
+        await asyncio.gather(sequencer, return_exceptions=True)
+    delays = sorted(late.values())
+    print(f"told after the instant: p50 {median(delays) * 1000:.0f} ms, worst {delays[-1] * 1000:.0f} ms")
+    assert delays[0] >= 0
+    assert median(delays) < 0.2, "the sweeper alone would take 125 ms on the average, when it runs"
+    assert await count(db, "SELECT count(*) FROM seats WHERE status = 1") == 20, "nobody swept"

@@ -1,2 +1,2 @@
 SELECT h.hold_id FROM holds h
- WHERE h.status IN ('HELD', 'PAYMENT_PENDING') AND h.expires_at <= booking_now() ORDER BY h.expires_at LIMIT $1;
+ WHERE h.status IN ('HELD', 'PAYMENT_PENDING') AND h.expires_at <= (SELECT booking_now()) ORDER BY h.expires_at LIMIT $1;
