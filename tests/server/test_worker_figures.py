@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from booking import sql
 from booking.domain.model import OperationResult, ResultOutcome
 from booking.domain.states import OperationKind
 from booking.services import issue_tickets, sequence_feed, worker_figures
@@ -115,3 +116,20 @@ async def test_all_tasks_have_their_names_and_payments_need_a_provider(database:
     assert tuple(work.tasks_of(database, work.TASKS, "http://127.0.0.1:1")) == work.TASKS
     assert "payments" not in work.tasks_of(database, work.TASKS, None)
     assert tuple(work.tasks_of(database, ["expiry"], None)) == ("expiry",)
+
+
+@pytest.mark.parametrize("name", ["is_tick_due", "is_anything_new"])
+async def test_a_look_for_news_that_finds_none_does_not_read_the_whole_outbox(database: Database, name: str) -> None:
+    """It runs fifty times a second: planned as a scan it cost 80 ms at 200,000 rows, in place of 0.1."""
+    await sequence_feed.prepare(database)
+    await database.fetch(
+        "INSERT INTO outbox (event_id, type, aggregate_id, created_at)"
+        " SELECT 1, 'x', gen_random_uuid(), booking_now() FROM generate_series(1, 5000)"
+    )
+    await sequence_feed.tick(database)
+    async with database.transaction() as connection:
+        await connection.execute("ANALYZE outbox, holds, consumer_offsets")
+        look = sql.query(name).replace("$1", "'sequencer'")
+        plan = "\n".join(row[0] for row in await connection.fetch(f"EXPLAIN {look}"))
+    assert "outbox_xid" in plan
+    assert "Seq Scan on outbox" not in plan
