@@ -183,3 +183,37 @@ async def _swept(db: Database) -> str:
     while await sweep_once(db):
         pass
     return "swept"
+
+
+async def test_r5_checkouts_at_the_deadline_and_claims_that_take_back_end_one_way_each(
+    sound_database: Database, other_database: Database, clock: Clock
+) -> None:
+    """At the very instant: each hold is either checked out or its places are somebody else's, never both."""
+    event_id = await make_standing(sound_database, 24, buckets=2, min_time_to_pay_s=0)
+    buyers = [Counter(sound_database, fan(), event_id) for _ in range(12)]
+    holds = [await buyer.hold(2) for buyer in buyers]
+    await clock.stand_at(holds[5].expires_at)
+
+    async def check_out(number: int) -> str:
+        try:
+            await buyers[number].check_out(holds[number])
+        except BookingError as refusal:
+            return refusal.code
+        return "checked out"
+
+    async def claim() -> str:
+        try:
+            await Counter(other_database, fan(), event_id).hold(3)
+        except BookingError as refusal:
+            return refusal.code
+        return "held"
+
+    answers = Tally(
+        await asyncio.gather(*(step for n in range(12) for step in (check_out(n), claim()))),
+    )
+    assert answers["hold-expired"] == 6, "holds 0 to 5 have reached their deadline"
+    assert answers["checked out"] == 6
+    assert answers["held"] == 4, "the 12 places of the expired ones"
+    assert set(answers) == {"hold-expired", "checked out", "held", "tier-in-holds"}
+    assert (await tier(sound_database, event_id)).in_holds == 24
+    assert await stored(sound_database, event_id) == await counted(sound_database, event_id)

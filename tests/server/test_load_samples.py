@@ -19,6 +19,7 @@ async def test_samples_are_complete_and_lively_and_a_second_loading_adds_nothing
     assert (again.events, again.staff) == ((), ())
     await _look_at_events(database)
     await _look_at_seats(database)
+    await _look_at_tiers(database)
     await _look_at_invariants(database)
     await _look_at_staff(database)
 
@@ -46,6 +47,14 @@ async def _look_at_seats(db: Database) -> None:
         assert seats[event_id, 4] >= 4, "kept by the house"
         assert seats[event_id, 1] >= 2, "held by fans"
         assert seats[event_id, 0] > seats[event_id, 3], "free"
+
+
+async def _look_at_tiers(db: Database) -> None:
+    tiers = await db.fetch("SELECT e.name, t.name AS tier, t.capacity FROM ga_tiers t JOIN events e USING (event_id)")
+    assert [tuple(row) for row in tiers] == [
+        (event.name, tier.name, tier.capacity) for event in EVENTS for tier in event.standing
+    ]
+    assert tiers, "one evening has standing places"
 
 
 async def _look_at_invariants(db: Database) -> None:

@@ -37,6 +37,11 @@ BEGIN
       FROM (SELECT h.hold_id FROM holds h WHERE h.hold_id = ANY (v_mine)
              ORDER BY h.hold_id FOR NO KEY UPDATE SKIP LOCKED) k;
     v_mine := try_lock_seats_of_holds(v_mine);
+    IF EXISTS (SELECT FROM holds h WHERE h.hold_id = ANY (v_mine) AND h.places > 0) THEN
+        -- In the order in which a claim waits for what it takes back of expired holds.
+        PERFORM FROM ga_holds g WHERE g.hold_id = ANY (v_mine)
+         ORDER BY g.event_id, g.tier_id, g.bucket, g.hold_id FOR NO KEY UPDATE;
+    END IF;
     RETURN ARRAY(SELECT h.hold_id FROM holds h WHERE h.hold_id = ANY (p_holds) AND NOT h.hold_id = ANY (v_mine));
 END $$;
 
