@@ -29,7 +29,7 @@ VERBS = {
     "demo": Verb("everything embedded, then the console; --headless gives the tour", "booking.demo.command"),
     "console": Verb("the console alone, against a running API", "app", of_console=True),
     "serve": Verb("the API", "booking.web.serve"),
-    "work": Verb("the workers: sequencer, sweeper, tickets, payments", "booking.workers.work"),
+    "work": Verb("the workers: sequencer, sweeper, expiry, tickets, payments, retention", "booking.workers.work"),
     "migrate": Verb("bring a database to the newest schema", "booking.services.migrate"),
     "check": Verb("the invariants on a live database", "booking.services.check_invariants"),
     "lab": Verb("the documents' experiments on a PostgreSQL, beside our own functions", "booking.lab.command"),

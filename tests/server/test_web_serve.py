@@ -97,7 +97,7 @@ def test_a_task_that_there_is_not_is_wrong_use(only: str, capsys: pytest.Capture
     with pytest.raises(SystemExit) as ended:
         work.main(["--dsn", "postgresql:///x", "--only", only])
     assert ended.value.code == 2
-    assert "there are sequencer, sweeper, tickets, payments" in capsys.readouterr().err
+    assert f"there are {', '.join(work.TASKS)}" in capsys.readouterr().err
 
 
 async def test_a_task_that_fails_is_started_again(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
