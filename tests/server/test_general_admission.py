@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from booking.domain.errors import (
+    AccessCodeRefusedError,
     AccountLimitError,
     EventNotOnSaleError,
     HoldExpiredError,
@@ -21,7 +22,7 @@ from booking.domain.errors import (
 )
 from booking.domain.model import TierQuantity
 from booking.domain.states import HoldStatus
-from booking.services.hold_seats import read_hold
+from booking.services.hold_seats import hold_seats, read_hold
 from booking.services.sweep_expired import sweep_once
 from booking.store.database import Database
 from tests.server.box_office import Clock, Desk, count, fan, released, seat_states, till
@@ -156,6 +157,31 @@ async def test_b17_limits_count_places_across_tiers_and_beside_seats(sound_datab
     with pytest.raises(AccountLimitError):
         await buyer.hold(1)
     assert await stored(sound_database, event_id) == [(FLOOR, 0, 0, 2), (GALLERY, 0, 0, 0)]
+
+
+async def test_b17_an_access_code_raises_the_limit_for_places_and_is_refused_when_it_is_none(
+    sound_database: Database,
+) -> None:
+    event_id = await make_standing(sound_database, 50, max_per_account=2)
+    await sound_database.fetch(
+        "INSERT INTO access_codes (access_code_id, event_id, code, max_per_account, created_at)"
+        " VALUES (gen_random_uuid(), $1, 'choir', 5, booking_now())",
+        event_id,
+    )
+    wanted = (TierQuantity(FLOOR, 4),)
+    for code, seats in (("nobody", ()), ("nobody", (1,))):
+        with pytest.raises(AccessCodeRefusedError):
+            await hold_seats(
+                sound_database, fan(), event_id, seats, key="k", digest=b"", tiers=wanted, access_code=code
+            )
+    for seats in ((), (2,)):
+        buyer = fan()
+        outcome = await hold_seats(
+            sound_database, buyer, event_id, seats, key="k", digest=b"", tiers=wanted, access_code="Choir"
+        )
+        assert outcome.value.places[0].quantity == 4
+        await released(sound_database, buyer, outcome.value.hold_id)
+        assert (await Counter(sound_database, buyer, event_id).hold(5)).places[0].quantity == 5, "raised for good"
 
 
 @pytest.mark.parametrize("quantity", [-1, 0, 1.5, "1", True, None, 10**9, 2**63, 7])
