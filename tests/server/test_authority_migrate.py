@@ -25,7 +25,7 @@ PROMISED = {
     },
     "holds": {
         "holds_pk", "hold_key_once", "hold_channel_known", "hold_status_known", "hold_takes_1_to_6",
-        "hold_ends_once", "hold_deadline_bounded",
+        "hold_ends_once", "hold_deadline_bounded", "hold_paying_slot_known",
     },
     "order_holds": {"order_holds_pk", "order_hold_of_order", "order_hold_of_hold"},
     "account_limits": {"account_limits_pk", "sold_not_negative"},
