@@ -43,7 +43,7 @@ VERBS: "dict[str, tuple[str, list[str], bool]]" = {
     "test": ("linters, types, layers, then pytest with the arguments given", [], True),
     "console": ("the console alone, against a running API", ["app"], True),
     "serve": ("the API", ["booking", "serve"], False),
-    "work": ("the workers: sequencer, sweeper, tickets, payments", ["booking", "work"], False),
+    "work": ("the workers: sequencer, sweeper, expiry, tickets, payments, retention", ["booking", "work"], False),
     "migrate": ("bring a database to the newest schema", ["booking", "migrate"], False),
     "check": ("the invariants on a live database", ["booking", "check"], False),
     "lab": ("the documents' experiments on a PostgreSQL, beside our own functions", ["booking", "lab"], False),

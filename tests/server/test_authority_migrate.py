@@ -28,7 +28,7 @@ PROMISED = {
         "hold_ends_once", "hold_deadline_bounded", "hold_paying_slot_known",
     },
     "order_holds": {"order_holds_pk", "order_hold_of_order", "order_hold_of_hold"},
-    "account_limits": {"account_limits_pk", "sold_not_negative"},
+    "account_limits": {"account_limits_pk", "sold_not_negative", "raised_to_not_negative"},
     "idempotency": {"idempotency_key_once"},
     "provider_events": {"provider_event_once"},
 }  # fmt: skip
