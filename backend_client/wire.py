@@ -495,19 +495,28 @@ class HouseHoldRelease(RequestMessage, frozen=True, kw_only=True):
 
 
 class PlanSection(Message, frozen=True, kw_only=True):
+    """`floor_no` indexes `Plan.floors`; 0 in plans without floors."""
+
     name: str
     label_x: float
     label_y: float
+    floor_no: int = 0
 
 
 class PlanRow(Message, frozen=True, kw_only=True):
-    """`section_no` indexes `Plan.sections`; seats of a row are contiguous in seat order and adjacent in that order."""
+    """`section_no` indexes `Plan.sections`; seats of a row are contiguous in seat order and adjacent in that order.
+
+    `row_text` and `seat_text` name the row and its seats in running text where the plan says more than the labels;
+    `%s` in them stands for the label and the number.
+    """
 
     section_no: int
     label: str
     first_seat: int
     seat_count: int
     label_position: str = ""
+    row_text: str = ""
+    seat_text: str = ""
 
 
 class PlanArea(Message, frozen=True, kw_only=True):
@@ -527,6 +536,47 @@ class PlanArea(Message, frozen=True, kw_only=True):
     text_y: float = 0.0
     text_size: float = 0.0
     text_color: str = ""
+    floor_no: int = 0
+
+
+class PlanPoint(Message, frozen=True, kw_only=True):
+    """A point in plan units."""
+
+    x: float
+    y: float
+
+
+class PlanFloor(Message, frozen=True, kw_only=True):
+    """One of several levels that are drawn over each other and shown one at a time."""
+
+    name: str
+
+
+class PlanTable(Message, frozen=True, kw_only=True):
+    """What stands in the middle of the seats of row `row_no`: a table, or the booth that is sold as one seat.
+
+    `x`, `y` is its middle; `shape` is circle or rectangle; `rotation` in degrees, clockwise about the middle.
+    `whole`: the source sells it as a whole; here its seats are sold one by one.
+    """
+
+    row_no: int
+    kind: str
+    shape: str
+    x: float
+    y: float
+    width: float
+    height: float
+    rotation: float = 0.0
+    whole: bool = False
+
+
+class PlanStanding(Message, frozen=True, kw_only=True):
+    """A general-admission area: `name` is that of its tier in events made from the plan, `area` where it is drawn."""
+
+    name: str
+    capacity: int
+    category_no: int
+    area: PlanArea
 
 
 class PlanSeats(Message, frozen=True, kw_only=True):
@@ -542,7 +592,10 @@ class PlanSeats(Message, frozen=True, kw_only=True):
 
 
 class Plan(Message, frozen=True, kw_only=True):
-    """A seating plan: static geometry, immutable by (plan_id, version), cacheable for ever (R13)."""
+    """A seating plan: static geometry, immutable by (plan_id, version), cacheable for ever (R13).
+
+    `focal_point` is where people look when somebody said so; without it the stage is found among the texts of `areas`.
+    """
 
     plan_id: UUID
     version: int
@@ -555,6 +608,10 @@ class Plan(Message, frozen=True, kw_only=True):
     rows: tuple[PlanRow, ...]
     areas: tuple[PlanArea, ...]
     seats: PlanSeats
+    focal_point: PlanPoint | None = None
+    floors: tuple[PlanFloor, ...] = ()
+    tables: tuple[PlanTable, ...] = ()
+    standing: tuple[PlanStanding, ...] = ()
 
 
 # ---------------------------------------------------------------- sale
