@@ -161,8 +161,11 @@ class OracleMachine(Chooser, RuleBasedStateMachine):
             self._perform(ask, 1 - process)
         if choice.b % 3 == 0:
             who, fresh = PEOPLE[choice.c % len(PEOPLE)], history.new_name("hold")
-            seats = history.model.holds[name].seats
-            self._perform(Request("hold", who, key=history.key_of(fresh), name=fresh, seats=seats), process)
+            old = history.model.holds[name]
+            self._perform(Request("hold", who, key=history.key_of(fresh), name=fresh, seats=old.seats), process)
+            # The old hold ends after its successor was made: by its owner, or by the sweeper.
+            key = history.key_of(history.new_name("release"))
+            self._perform(Request("release", old.owner, name, key) if choice.a % 2 else Request("sweep", NOBODY))
 
     @rule(state=st.sampled_from(("ON_SALE", "ON_SALE", "PAUSED", "ON_SALE", "CANCELLED")), rarely=st.integers(0, 4))
     def event_state(self, state: str, rarely: int) -> None:

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 import asyncpg
 
+ANYWHERE = ""
+
 
 @dataclass(frozen=True)
 class Change:
-    """In one SQL function, every `old` becomes `new`."""
+    """In one SQL function, or in the one that has it, every `old` becomes `new`."""
 
     function: str
     old: str
@@ -63,7 +65,9 @@ PLANTS: dict[str, tuple[Change, ...]] = {
         Change("seat_is_free", "p_deadline <= p_now", "true"),
     ),
     "total-from-the-client": (
-        Change("check_out", "RETURN refused('price-changed', v_total::text);", "v_total := p_shown_total;"),
+        Change(
+            ANYWHERE, "answer := refused('price-changed', v_total::text); RETURN;", "v_total := p_shown_total;"
+        ),
     ),
     "duplicate-result-applied": (
         Change("hear_result", "v_op.status IN ('SUCCEEDED', 'DECLINED')", "false"),
@@ -94,14 +98,13 @@ async def plant(dsn: str, name: str) -> None:
 
 
 async def _apply(connection: asyncpg.Connection[asyncpg.Record], name: str, change: Change) -> None:
-    bodies = await connection.fetch(
+    found = await connection.fetch(
         "SELECT pg_get_functiondef(p.oid) AS body FROM pg_proc p"
-        " WHERE p.proname = $1 AND p.pronamespace = 'public'::regnamespace",
-        change.function,
-    )
-    if len(bodies) != 1:
-        raise LookupError(f"{name}: there are {len(bodies)} functions {change.function}")
-    body: str = bodies[0]["body"]
-    if change.old not in body:
-        raise LookupError(f"{name}: {change.function} has no {change.old!r}")
+        " WHERE p.prokind = 'f' AND p.pronamespace = 'public'::regnamespace"
+        " AND p.proname = coalesce(nullif($1, ''), p.proname) AND position($2 IN p.prosrc) > 0",
+        change.function, change.old,
+    )  # fmt: skip
+    if len(found) != 1:
+        raise LookupError(f"{name}: {len(found)} functions {change.function} have {change.old!r}")
+    body: str = found[0]["body"]
     await connection.execute(body.replace(change.old, change.new))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,15 @@ import pytest
 from booking import sql
 from booking.domain.model import OperationResult, ResultOutcome
 from booking.domain.states import OperationKind
-from booking.services.check_invariants import breaches_of, check, main, rule_names
+from booking.services.check_invariants import (
+    MAX_BREACHES_OF_A_RULE,
+    breaches_of,
+    check,
+    main,
+    meaning_of,
+    report_in_words,
+    rule_names,
+)
 from booking.services.take_payment import mark_sent, record_result
 from booking.store.database import Database
 from tests.server.box_office import Desk, fan, make_event, till
@@ -76,6 +85,17 @@ PLANTS: Mapping[str, str] = {
     "last-change-of-a-seat-is-announced": "UPDATE seats SET version = version + 1 WHERE seat_no = 5",
     "kept-seat-is-in-a-house-hold": "UPDATE seats SET status = 4, holder = 3 WHERE seat_no = 20",
     "gone-seat-is-nobodys": "UPDATE plan_seats SET flags = 8 WHERE seat_no = 20",
+    "order-shares-event-and-account-with-its-holds":
+        "UPDATE orders SET principal = 'account:x' WHERE status = 'PENDING'",
+    "end-of-a-hold-frees-its-own-seats":
+        "INSERT INTO outbox (event_id, type, aggregate_id, seats, seat_states, seat_versions, created_at)"
+        " SELECT event_id, 'seats-released', hold_id, '{30}', '{0}', '{1}', created_at FROM holds WHERE seats = '{5}';"
+        " UPDATE holds SET status = 'RELEASED', ended_at = booking_now() WHERE seats = '{5}'",
+    "hold-expired-after-its-deadline":
+        "UPDATE holds SET status = 'EXPIRED', ended_at = expires_at - interval '1 us' WHERE seats = '{5}'",
+    "card-count-equals-its-tickets":
+        "INSERT INTO card_limits (event_id, fingerprint, sold) SELECT event_id, 'sandbox:card', 1 FROM events",
+    "access-code-uses-are-counted": "UPDATE account_limits SET raised_to = 8",
     "event-has-the-seats-of-its-plan": "DELETE FROM seats WHERE seat_no = 39",
     "clock-is-the-servers":
         "CREATE OR REPLACE FUNCTION booking_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS"
@@ -124,6 +144,42 @@ async def test_each_rule_finds_the_breach_planted_for_it(busy_evening: Database)
         assert all(breach.rule == rule.name and len(breach.detail) > 10 for breach in found)
 
 
+@pytest.mark.usefixtures("breaks_rules")
+async def test_of_a_rule_that_is_broken_everywhere_only_some_rows_are_read(dsn: str, database: Database) -> None:
+    await make_event(database, MAX_BREACHES_OF_A_RULE + 1)
+    await database.fetch("UPDATE seats SET status = 4, holder = 3")
+    report = await check(dsn)
+    (kept,) = [checked for checked in report.rules if checked.breaches]
+    assert (kept.rule, kept.breaches, kept.more) == ("kept-seat-is-in-a-house-hold", MAX_BREACHES_OF_A_RULE, True)
+    assert f"only the first {MAX_BREACHES_OF_A_RULE} were read" in report_in_words(report)
+
+
+async def test_a_check_waits_for_no_sale_and_no_sale_for_it(dsn: str, busy_evening: Database) -> None:
+    """Every row of a sale locked by others, and the check's own snapshot held open: both go on."""
+    async with busy_evening.transaction() as connection:
+        await connection.execute(
+            "SELECT FROM seats FOR UPDATE; SELECT FROM holds FOR UPDATE; SELECT FROM orders FOR UPDATE"
+        )
+        assert (await check(dsn)).breaches == ()
+    async with (
+        busy_evening.general.trip(10) as looker,
+        looker.transaction(isolation="repeatable_read", readonly=True),
+    ):
+        for rule in sql.invariants():
+            await breaches_of(looker, rule)
+        held = await looker.fetch(
+            "SELECT DISTINCT mode FROM pg_locks WHERE pid = pg_backend_pid() AND relation IS NOT NULL"
+        )
+        assert [row["mode"] for row in held] == ["AccessShareLock"]
+        (event,) = await busy_evening.fetch("SELECT event_id FROM events")
+        await Desk(busy_evening, till(), event["event_id"]).sell(20)
+
+
+def test_every_rule_says_in_words_what_it_means_and_whose_it_is() -> None:
+    for rule in sql.invariants():
+        assert re.match(r"[RBI]\d+(, [RBI]\d+)*: \w.{20,}", meaning_of(rule)), rule.name
+
+
 async def _sold(dsn: str) -> None:
     db = await Database.open(dsn)
     await Desk(db, till(), await make_event(db)).sell(1)
@@ -136,14 +192,22 @@ def test_the_verb_reports_as_words_and_as_json(
     monkeypatch.delenv("TAQUILLA_DSN", raising=False)
     asyncio.run(_sold(dsn))
     assert main(["--dsn", dsn, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"breaches": []}
+    clean: Any = json.loads(capsys.readouterr().out)
+    assert clean["breaches"] == []
+    assert [rule["rule"] for rule in clean["rules"]] == list(rule_names())
     asyncio.run(_plant(dsn, "UPDATE account_limits SET sold = 7"))
     assert main(["--dsn", dsn, "--json"]) == 1
     report: Any = json.loads(capsys.readouterr().out)
     assert [breach["rule"] for breach in report["breaches"]] == ["account-count-equals-its-tickets"]
     assert main(["--dsn", dsn]) == 1
-    assert "1 counted, 7 stored" in capsys.readouterr().out
+    words = capsys.readouterr().out
+    assert "1 counted, 7 stored" in words
+    assert "BROKEN  account-count-equals-its-tickets" in words
+    assert f"{len(rule_names())} rules, 1 broken, 1 breaches" in words
     assert main(["--dsn", f"postgresql://taquilla@/x?host={tmp_path}"]) == 3
+    asyncio.run(_plant(dsn, "ALTER TABLE holds RENAME TO not_a_booking_database"))
+    assert main(["--dsn", dsn]) == 3
+    assert "nothing was checked to the end" in capsys.readouterr().err
     with pytest.raises(SystemExit) as wrong_use:
         main([])
     assert wrong_use.value.code == 2

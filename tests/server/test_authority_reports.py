@@ -54,6 +54,7 @@ async def operation_of_kind(db: Database, desk: Desk, kind: str) -> UUID:
     return follow_up.operation_id
 
 
+@pytest.mark.usefixtures("breaks_rules")
 @pytest.mark.parametrize("kind", [kind.value for kind in OperationKind if kind is not SALE])
 @pytest.mark.parametrize("outcome", list(ResultOutcome))
 async def test_r24_a_device_reports_its_terminals_sales_and_nothing_else(
@@ -179,6 +180,7 @@ async def test_r25_a_capture_that_stays_open_is_an_item_once_and_ends_with_the_c
     assert (item["resolved_by"], item["resolution"]) == ("provider:sandbox", "captured")
 
 
+@pytest.mark.usefixtures("breaks_rules")
 @pytest.mark.parametrize("settled", [False, True])
 async def test_r25_check_asks_for_the_item_of_every_capture_that_failed(database: Database, settled: bool) -> None:
     """Deleted it is a breach, whatever the age of the capture; settled by a supervisor it says how, and is none."""

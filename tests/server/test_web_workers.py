@@ -196,6 +196,7 @@ async def test_issuers_at_once_issue_each_ticket_once(desk: Desk, event_id: int)
     assert await count(desk.db, "SELECT count(*) FROM tickets") == 10
 
 
+@pytest.mark.usefixtures("breaks_rules")
 async def test_a_ticket_that_was_made_void_is_not_issued_again_for_a_line_that_is_not_valid(desk: Desk) -> None:
     await issue_tickets.prepare(desk.db)
     step = await desk.sell(1, 2)
