@@ -19,6 +19,8 @@ from babel.numbers import format_currency, format_decimal, get_currency_symbol, 
 from app.i18n.catalogue import current_language
 from app.i18n.money import exponent_of, parse_money
 
+_PAUSES = {"ar": "\u060c ", "ja": "\u3001"}
+
 
 @dataclass(frozen=True, slots=True)
 class Figures:
@@ -87,6 +89,10 @@ class Figures:
         if self.locale.text_direction != "rtl" or not kept:
             return " · ".join(kept)
         return "\u200f" + " · ".join(f"\u2068{part}\u2069" for part in kept)
+
+    def spoken(self, parts: Iterable[str]) -> str:
+        """`Stalls, Row A`: parts for the ear, with the comma of the language as the pause between them."""
+        return _PAUSES.get(self.locale.language, ", ").join(part for part in parts if part)
 
     def names(self, names: list[str]) -> str:
         """A list of names in one sentence: `A 1, A 2, and A 3`."""

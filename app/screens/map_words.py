@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from app.core.store import ConsoleStore
-from app.i18n import _, figures
+from app.i18n import _, figures, ngettext
 from app.screens.seat_words import seat_ref
-from app.screens.words import seat_name
+from app.screens.words import seat_name, seat_parts
 from backend_client.seat_frames import (
     HOLDER_MASK,
     HOLDER_SHIFT,
@@ -69,6 +69,8 @@ def map_texts(store: ConsoleStore) -> SeatMapTexts:
         write_place=place_words,
         tooltip=words.tooltip,
         spoken=words.spoken,
+        spoken_row=spoken_row,
+        spoken_section=spoken_section,
     )
 
 
@@ -82,6 +84,21 @@ def place_words(section: str, first_row: str, last_row: str) -> str:
     return figures().joined((section, rows))
 
 
+def spoken_row(label: str, free: int) -> str:
+    """A row as a screen reader names it, with how many seats of it are free."""
+    return figures().spoken([_("Row {row}").format(row=label) if label else "", free_words(free)])
+
+
+def spoken_section(name: str, free: int) -> str:
+    """A section as a screen reader names it."""
+    return figures().spoken([name, free_words(free)])
+
+
+def free_words(free: int) -> str:
+    """How many seats are free."""
+    return ngettext("{count} seat free", "{count} seats free", free).format(count=figures().number(free))
+
+
 class SeatWords:
     """Says what a seat is and how it stands: `Stalls · Row A · Seat 12`, `€45.00`, `sold, printed`."""
 
@@ -93,8 +110,22 @@ class SeatWords:
         return "\n".join(self._parts(seat_no))
 
     def spoken(self, seat_no: int) -> str:
-        """For screen readers."""
-        return ", ".join(self._parts(seat_no))
+        """For screen readers: `Stalls, Row K, Seat 12, €45.00, free`; the price is the one a pick starts with."""
+        store = self._store
+        if store.plan is None or not 0 <= seat_no < len(store.plan.seats.number):
+            return ""
+        nature = flag_words(store.plan.seats.flags[seat_no])
+        name = seat_parts(seat_ref(store.plan, seat_no))
+        return figures().spoken([*name, self._usual_price(seat_no), *nature, self._state(seat_no)])
+
+    def _usual_price(self, seat_no: int) -> str:
+        store = self._store
+        if store.prices is None or store.plan is None:
+            return ""
+        category_no = store.plan.seats.category_no[seat_no]
+        kind = store.prices.usual_type(category_no)
+        amount = None if kind is None else store.prices.amount_minor(category_no, kind)
+        return _("not on sale") if amount is None else figures().money(amount, store.prices.currency)
 
     def standing(self, seat_no: int) -> str:
         """Why this seat cannot be picked: its name and how it stands; empty when the plan does not know it."""

@@ -291,12 +291,17 @@ def _standing_words(deed: str, state: SaleState | None) -> str:
 
 def seat_name(seat: SeatRef) -> str:
     """`Stalls · Row A · Seat 12`; parts that the plan leaves out are left out."""
-    parts = [seat.section]
+    return figures().joined(seat_parts(seat))
+
+
+def seat_parts(seat: SeatRef) -> list[str]:
+    """`Stalls`, `Row A`, `Seat 12`, those that the plan has; a seat without any goes by its place in the plan."""
+    parts = [seat.section] if seat.section else []
     if seat.row:
         parts.append(_("Row {row}").format(row=seat.row))
     if seat.number:
         parts.append(_("Seat {seat}").format(seat=seat.number))
-    return figures().joined(parts) or _("Seat {seat}").format(seat=seat.seat_no + 1)
+    return parts or [_("Seat {seat}").format(seat=seat.seat_no + 1)]
 
 
 def seat_names(seats: tuple[SeatRef, ...]) -> str:

@@ -14,6 +14,10 @@ def _nothing(_seat_no: int) -> str:
     return ""
 
 
+def _plain_name(name: str, free: int) -> str:
+    return f"{name}, {free} free"
+
+
 def _plain_place(section: str, first_row: str, last_row: str) -> str:
     rows = first_row if first_row == last_row else f"{first_row}\N{EN DASH}{last_row}"
     return " \N{MIDDLE DOT} ".join(part for part in (section, rows) if part)
@@ -23,6 +27,7 @@ def _plain_place(section: str, first_row: str, last_row: str) -> str:
 class SeatMapTexts:
     """Every text of the map that is not part of the plan; functions take a seat number or a count.
 
+    `spoken_row` and `spoken_section` take a name and how many seats are free.
     `write_place` takes the names of a section and of its first and last row in view.
     """
 
@@ -33,3 +38,5 @@ class SeatMapTexts:
     write_place: Callable[[str, str, str], str] = _plain_place
     tooltip: Callable[[int], str] = _nothing
     spoken: Callable[[int], str] = _nothing
+    spoken_row: Callable[[str, int], str] = _plain_name
+    spoken_section: Callable[[str, int], str] = _plain_name

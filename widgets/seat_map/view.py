@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import reduce
 from time import monotonic
 
 import numpy as np
@@ -17,13 +18,15 @@ from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, QTimer, Si
 from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from widgets.seat_map.accessible import announce
+from widgets.seat_map.accessible import describe
+from widgets.seat_map.accessible_tree import SpokenMap
 from widgets.seat_map.camera import Camera
 from widgets.seat_map.damage import area_of, damaged_region
 from widgets.seat_map.overlays import OverlayPainter, Overlays, ring_box
 from widgets.seat_map.plan import Bytes, Indices, SeatMapPlan, empty_plan
 from widgets.seat_map.renderer import Level, Stats
 from widgets.seat_map.scene import Scene
+from widgets.seat_map.seat_states import Flags
 from widgets.seat_map.texts import SeatMapTexts
 from widgets.theme import Theme
 
@@ -60,6 +63,7 @@ class SeatMapView(QWidget):
         self._settle_timer = self._timer(SETTLE_MS, self._settle)
         self._count_timer = self._timer(COUNT_MS, self._recount)
         self._motion_timer = self._timer(FRAME_MS, self._move_overlays)
+        self.spoken = SpokenMap(self)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -70,6 +74,7 @@ class SeatMapView(QWidget):
     def set_plan(self, plan: SeatMapPlan) -> None:
         """Show another plan, whole. Changes posted for the old one and not yet drawn are dropped (S7)."""
         self._pending.clear()
+        self.spoken.forget()
         self._overlays = Overlays(
             stale=self._overlays.stale,
             stale_text=self._overlays.stale_text,
@@ -106,6 +111,7 @@ class SeatMapView(QWidget):
         for seat in {*before, *mine}:
             self._overlays.lost.pop(seat, None)
             self._update_ring(seat)
+            self.spoken.tell_changed(seat)
         self._stamp(changed)
         self._animate()
 
@@ -207,6 +213,15 @@ class SeatMapView(QWidget):
         return self._camera
 
     @property
+    def texts(self) -> SeatMapTexts:
+        return self._texts
+
+    @property
+    def mine(self) -> tuple[int, ...]:
+        """This person's own seats."""
+        return self._overlays.mine
+
+    @property
     def focused_seat(self) -> int:
         return self._overlays.focus
 
@@ -225,6 +240,16 @@ class SeatMapView(QWidget):
         centre = self._centre(seat_no)
         radius = max(1.0, self._seat_px() / 2)
         return QRectF(centre.x() - radius, centre.y() - radius, 2 * radius, 2 * radius).toAlignedRect()
+
+    def seats_rect(self, seats: Indices) -> QRect:
+        """Where seats are now, all of them together."""
+        corners = [self.seat_rect(int(seat)) for column in (self.plan.x[seats], self.plan.y[seats])
+                   for seat in (seats[column.argmin()], seats[column.argmax()])] if len(seats) else []  # fmt: skip
+        return reduce(QRect.united, corners, QRect())
+
+    def pickable(self, seats: Indices) -> Flags:
+        """Which of these seats this person can pick or has picked."""
+        return self._scene.states.selectable(self._scene.states.slots_of(seats))
 
     def seat_at(self, point: QPointF) -> int:
         """Seat under a point within a finger's reach, -1 when there is none or seats are too small to pick."""
@@ -245,7 +270,8 @@ class SeatMapView(QWidget):
             self._update_ring(seat)
         if seat_no >= 0:
             self.ensure_visible(seat_no)
-            announce(self, self._texts.spoken(seat_no))
+            describe(self, self._texts.spoken(seat_no))
+            self.spoken.tell_focus(seat_no)
         if seat_no != before:
             self.seat_focused.emit(seat_no)
 
@@ -268,6 +294,8 @@ class SeatMapView(QWidget):
         states = np.concatenate([states for _, states in self._pending])
         self._pending.clear()
         self._stamp(self._scene.states.apply(seats, states))
+        if self._overlays.focus in seats:
+            self.spoken.tell_changed(self._overlays.focus)
 
     def _stamp(self, slots: Indices) -> None:
         """Draw changed seats, unless all will be drawn anyway."""

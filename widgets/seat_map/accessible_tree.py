@@ -1,0 +1,311 @@
+"""The map as a screen reader walks it: map → section → row → seat, each node made when it is first asked for.
+
+Traps of Qt and PySide6 6.11 that this module is built around, each tried out:
+- Qt's cache owns every interface that was given an id, and drops one by itself only when its QObject dies. Nodes have
+  none, so they are handed back (`deleteAccessibleInterface`) when the plan changes and when the map dies.
+- Python must hold a reference to each interface for as long as Qt may call it.
+- An override of `interface_cast` that answers with a Python action interface ends the process; nodes have no actions,
+  seats are picked with the keys of the map, which has the focus.
+- What an override raises reaches nobody: every override answers for a map that is gone, too.
+"""
+
+from __future__ import annotations
+
+import weakref
+from enum import IntEnum
+from functools import cache
+from typing import TYPE_CHECKING, Final, cast
+
+import numpy as np
+import shiboken6
+from PySide6.QtCore import QObject, QPoint, QPointF, QRect
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QAccessibleInterface, QColor, QWindow
+from PySide6.QtWidgets import QAccessibleWidget, QWidget
+
+from widgets.seat_map.plan import Indices
+
+if TYPE_CHECKING:
+    from widgets.seat_map.view import SeatMapView
+
+
+class Kind(IntEnum):
+    """What a node stands for; its number is the plan's."""
+
+    SECTION = 0
+    ROW = 1
+    SEAT = 2
+
+
+# The stubs of PySide6 do not know that "none" is an answer; Qt asks for it.
+_NO_INTERFACE: Final = cast("QAccessibleInterface", None)
+_NO_OBJECT: Final = cast("QObject", None)
+_NO_WINDOW: Final = cast("QWindow", None)
+_ROLES = {
+    Kind.SECTION: QAccessible.Role.Grouping,
+    Kind.ROW: QAccessible.Role.List,
+    Kind.SEAT: QAccessible.Role.ListItem,
+}
+
+
+class MapTree(QAccessibleWidget):
+    """The map itself: its children are the widgets that lie on it, then the sections that have seats."""
+
+    def __init__(self, view: SeatMapView) -> None:
+        super().__init__(view, QAccessible.Role.Grouping, view.accessibleName())
+        self._view = weakref.ref(view)
+        self._nodes: dict[tuple[Kind, int], MapNode] = {}
+        self._sections: list[int] | None = None
+        self._rows: dict[int, list[int]] = {}
+
+    @property
+    def view(self) -> SeatMapView | None:
+        """The map, None once it is gone."""
+        view = self._view()
+        return view if view is not None and shiboken6.isValid(view) else None
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes were asked for since the plan is shown."""
+        return len(self._nodes)
+
+    def forget(self) -> None:
+        """Hand all nodes back: another plan, or the end of the map."""
+        nodes, self._nodes, self._sections, self._rows = self._nodes, {}, None, {}
+        for node in nodes.values():
+            if shiboken6.isValid(node):
+                QAccessible.deleteAccessibleInterface(QAccessible.uniqueId(node))
+
+    def node(self, kind: Kind, number: int) -> MapNode:
+        """The node of a section, row or seat, the same one each time."""
+        found = self._nodes.get((kind, number))
+        if found is None:
+            found = self._nodes[kind, number] = MapNode(self, kind, number)
+        return found
+
+    def known(self, kind: Kind, number: int) -> MapNode | None:
+        """The node if it was asked for before."""
+        return self._nodes.get((kind, number))
+
+    def sections(self, view: SeatMapView) -> list[int]:
+        """Numbers of the sections that have seats, in the plan's order."""
+        if self._sections is None:
+            self._sections = np.unique(view.plan.seat_section).tolist()
+        return self._sections
+
+    def rows(self, view: SeatMapView, section: int) -> list[int]:
+        """Numbers of the rows of a section that have seats."""
+        found = self._rows.get(section)
+        if found is None:
+            plan = view.plan
+            found = np.flatnonzero((plan.row_section == section) & (plan.row_count > 0)).tolist()
+            self._rows[section] = found
+        return found
+
+    # ------------------------------------------------------------------ Qt
+
+    def childCount(self) -> int:
+        view = self.view
+        return 0 if view is None else super().childCount() + len(self.sections(view))
+
+    def child(self, index: int) -> QAccessibleInterface:
+        view = self.view
+        if view is None:
+            return _NO_INTERFACE
+        widgets, sections = super().childCount(), self.sections(view)
+        if index < widgets:
+            return super().child(index)
+        return self.node(Kind.SECTION, sections[index - widgets]) if index - widgets < len(sections) else _NO_INTERFACE
+
+    def indexOfChild(self, child: QAccessibleInterface) -> int:
+        view = self.view
+        if view is None:
+            return -1
+        if isinstance(child, MapNode):
+            return super().childCount() + child.place(view) if child.kind is Kind.SECTION else -1
+        return super().indexOfChild(child)
+
+    def childAt(self, x: int, y: int) -> QAccessibleInterface:
+        view = self.view
+        if view is None:
+            return _NO_INTERFACE
+        seat = view.seat_at(QPointF(view.mapFromGlobal(QPoint(x, y))))
+        return self.node(Kind.SEAT, seat) if seat >= 0 else super().childAt(x, y)
+
+    def focusChild(self) -> QAccessibleInterface:
+        view = self.view
+        if view is None:
+            return _NO_INTERFACE
+        seat = view.focused_seat
+        return self.node(Kind.SEAT, seat) if seat >= 0 and view.hasFocus() else super().focusChild()
+
+
+class MapNode(QAccessibleInterface):
+    """A section, a row or a seat of a map. It has no QObject; what it says is asked of the map each time."""
+
+    def __init__(self, tree: MapTree, kind: Kind, number: int) -> None:
+        super().__init__()
+        self._tree = tree
+        self.kind = kind
+        self.number = number
+
+    def place(self, view: SeatMapView) -> int:
+        """Index among the siblings."""
+        plan = view.plan
+        if self.kind is Kind.SECTION:
+            return self._tree.sections(view).index(self.number)
+        if self.kind is Kind.ROW:
+            return self._tree.rows(view, int(plan.row_section[self.number])).index(self.number)
+        return self.number - int(plan.row_first[plan.row_no[self.number]])
+
+    def _view(self) -> SeatMapView | None:
+        return self._tree.view if shiboken6.isValid(self._tree) else None
+
+    def _name(self, view: SeatMapView) -> str:
+        if self.kind is Kind.SEAT:
+            return view.texts.spoken(self.number)
+        free = int(view.pickable(self._seats(view)).sum())
+        if self.kind is Kind.ROW:
+            return view.texts.spoken_row(view.plan.row_label[self.number], free)
+        return view.texts.spoken_section(view.plan.section_name[self.number], free)
+
+    def _seats(self, view: SeatMapView) -> Indices:
+        if self.kind is Kind.SEAT:
+            return np.array([self.number], np.intp)
+        column = view.plan.seat_section if self.kind is Kind.SECTION else view.plan.row_no
+        return np.flatnonzero(column == self.number)
+
+    # ------------------------------------------------------------------ Qt
+
+    def isValid(self) -> bool:
+        return self._view() is not None
+
+    def object(self) -> QObject:
+        return _NO_OBJECT
+
+    def window(self) -> QWindow:
+        view = self._view()
+        return _NO_WINDOW if view is None else view.window().windowHandle()
+
+    def parent(self) -> QAccessibleInterface:
+        view = self._view()
+        if view is None:
+            return _NO_INTERFACE
+        if self.kind is Kind.SECTION:
+            return self._tree
+        if self.kind is Kind.ROW:
+            return self._tree.node(Kind.SECTION, int(view.plan.row_section[self.number]))
+        return self._tree.node(Kind.ROW, int(view.plan.row_no[self.number]))
+
+    def childCount(self) -> int:
+        view = self._view()
+        if view is None or self.kind is Kind.SEAT:
+            return 0
+        if self.kind is Kind.SECTION:
+            return len(self._tree.rows(view, self.number))
+        return int(view.plan.row_count[self.number])
+
+    def child(self, index: int) -> QAccessibleInterface:
+        view = self._view()
+        if view is None or not 0 <= index < self.childCount():
+            return _NO_INTERFACE
+        if self.kind is Kind.SECTION:
+            return self._tree.node(Kind.ROW, self._tree.rows(view, self.number)[index])
+        return self._tree.node(Kind.SEAT, int(view.plan.row_first[self.number]) + index)
+
+    def indexOfChild(self, child: QAccessibleInterface) -> int:
+        view = self._view()
+        if view is None or not isinstance(child, MapNode) or child.kind != self.kind + 1:
+            return -1
+        return child.place(view)
+
+    def childAt(self, x: int, y: int) -> QAccessibleInterface:
+        view = self._view()
+        return _NO_INTERFACE if view is None or self.kind is Kind.SEAT else self._tree.childAt(x, y)
+
+    def text(self, which: QAccessible.Text) -> str:
+        view = self._view()
+        return "" if view is None or which is not QAccessible.Text.Name else self._name(view)
+
+    def setText(self, which: QAccessible.Text, text: str) -> None:
+        """Names are the plan's."""
+
+    def rect(self) -> QRect:
+        view = self._view()
+        if view is None:
+            return QRect()
+        rect = view.seats_rect(self._seats(view))
+        return QRect(view.mapToGlobal(rect.topLeft()), rect.size())
+
+    def role(self) -> QAccessible.Role:
+        return _ROLES[self.kind]
+
+    def state(self) -> QAccessible.State:
+        state = QAccessible.State()
+        view = self._view()
+        if view is None:
+            state.invalid = True
+            return state
+        seats = self._seats(view)
+        state.offscreen = not view.rect().intersects(view.seats_rect(seats))
+        if self.kind is Kind.SEAT:
+            state.focusable = True
+            state.focused = view.hasFocus() and view.focused_seat == self.number
+            state.selected = self.number in view.mine
+            state.selectable = bool(view.pickable(seats).all())
+        return state
+
+    def backgroundColor(self) -> QColor:
+        return QColor()
+
+    def foregroundColor(self) -> QColor:
+        return QColor()
+
+
+class SpokenMap:
+    """Keeps the tree of one map, made when somebody listens, and tells listeners what happened."""
+
+    def __init__(self, view: SeatMapView) -> None:
+        self._view = weakref.ref(view)
+        self._tree: MapTree | None = None
+        _install()
+        view.destroyed.connect(self.forget)
+
+    def tree(self) -> MapTree | None:
+        """The map's own interface; Qt destroys it together with the map."""
+        if self._tree is None or not shiboken6.isValid(self._tree):
+            view = self._view()
+            self._tree = None if view is None else MapTree(view)
+        return self._tree
+
+    def forget(self) -> None:
+        """Another plan, or the end of the map."""
+        if self._tree is not None and shiboken6.isValid(self._tree):
+            self._tree.forget()
+
+    def tell_focus(self, seat_no: int) -> None:
+        """The keyboard is on another seat: a screen reader says its name."""
+        self._tell(seat_no, QAccessible.Event.Focus, made=True)
+
+    def tell_changed(self, seat_no: int) -> None:
+        """A seat that a listener knows stands otherwise now; its name says how."""
+        self._tell(seat_no, QAccessible.Event.NameChanged, made=False)
+
+    def _tell(self, seat_no: int, event: QAccessible.Event, *, made: bool) -> None:
+        view, tree = self._view(), self.tree() if QAccessible.isActive() else None
+        if view is None or tree is None or seat_no < 0:
+            return
+        QAccessible.queryAccessibleInterface(view)  # Qt knows a parent before it hears of a child
+        node = tree.node(Kind.SEAT, seat_no) if made else tree.known(Kind.SEAT, seat_no)
+        if node is not None:
+            QAccessible.updateAccessibility(QAccessibleEvent(node, event))
+
+
+@cache
+def _install() -> None:
+    """Have Qt ask for the trees of maps; once for the process."""
+    QAccessible.installFactory(_interface_of)
+
+
+def _interface_of(_class_name: str, thing: QObject) -> QAccessibleInterface | None:
+    spoken = getattr(thing, "spoken", None) if isinstance(thing, QWidget) else None
+    return spoken.tree() if isinstance(spoken, SpokenMap) else None
