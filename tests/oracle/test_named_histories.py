@@ -126,6 +126,18 @@ def test_p10_refused_then_accepted_in_any_order_and_twice_is_paid(history: Histo
     assert history.model.orders["o"].state == "CONFIRMED"
 
 
+def test_r25_cancelling_an_order_does_not_call_off_the_void_of_money_that_came_late(history: History) -> None:
+    """Found by the random histories: the charge was declined, its success came after all, then the buyer cancelled."""
+    history.perform(_hold(ANA, 0, name="h"))
+    _order(history, ANA, "h", "o")
+    _pay(history, ANA, "o", "authorize", "charge")
+    _provider(history, "charge", "declined")
+    assert _provider(history, "charge", "succeeded").code == "result-conflict"
+    assert history.perform(Request("cancel", ANA, "o", "c", keep_seats=True)).code == ""
+    assert history.model.operations["charge/void"].state == "CREATED"
+    assert _provider(history, "charge/void", "succeeded").code == ""
+
+
 def test_r6_a_replay_after_the_successor_names_the_old_hold_and_extends_nothing(history: History) -> None:
     first = _hold(ANA, 0, 1, name="x")
     history.perform(first)

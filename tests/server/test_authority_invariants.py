@@ -96,6 +96,9 @@ PLANTS: Mapping[str, str] = {
     "card-count-equals-its-tickets":
         "INSERT INTO card_limits (event_id, fingerprint, sold) SELECT event_id, 'sandbox:card', 1 FROM events",
     "access-code-uses-are-counted": "UPDATE account_limits SET raised_to = 8",
+    "void-is-not-called-off":
+        "UPDATE payment_operations SET kind = 'void', status = 'DECLINED', decided_by = 'authority'"
+        " WHERE kind = 'capture'",
     "event-has-the-seats-of-its-plan": "DELETE FROM seats WHERE seat_no = 39",
     "clock-is-the-servers":
         "CREATE OR REPLACE FUNCTION booking_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS"

@@ -15,7 +15,8 @@ from tests.server.box_office import ADULT, ADULT_PRICE, make_event
 _SOLD_OUT = f"""
 CREATE TEMP TABLE sale ON COMMIT DROP AS
 SELECT $1::integer AS event_id, n, md5('order' || $1 || ':' || n)::uuid AS order_id,
-       md5('hold' || $1 || ':' || n)::uuid AS hold_id, md5('pay' || $1 || ':' || n)::uuid AS operation_id, ARRAY[2 * n, 2 * n + 1] AS seats,
+       md5('hold' || $1 || ':' || n)::uuid AS hold_id,
+       md5('pay' || $1 || ':' || n)::uuid AS operation_id, ARRAY[2 * n, 2 * n + 1] AS seats,
        'device:' || (n % 200) AS principal,
        booking_now() - interval '1 day' + n * interval '1 ms' AS at
   FROM generate_series(0, $2 - 1) AS n;

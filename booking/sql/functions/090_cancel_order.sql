@@ -33,10 +33,11 @@ BEGIN
                   AND p.status NOT IN ('CREATED', 'DECLINED')) THEN
         RETURN refused('payment-running');
     END IF;
+    -- Charges alone: a void gives money back that was taken, and is called off by nobody (R25).
     UPDATE payment_operations p
        SET status = 'DECLINED', decline_code = 'cancelled', decided_by = 'authority', next_attempt_at = NULL,
            updated_at = v_now
-     WHERE p.order_id = p_order AND p.status = 'CREATED';
+     WHERE p.order_id = p_order AND p.kind IN ('authorize', 'sale') AND p.status = 'CREATED';
     IF p_keep_seats AND deadline_of_order(p_order) > v_now THEN
         PERFORM return_to_hold(v_order, v_now);
         UPDATE order_holds oh SET live = false WHERE oh.order_id = p_order;

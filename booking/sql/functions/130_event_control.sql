@@ -154,7 +154,7 @@ BEGIN
     UPDATE payment_operations p
        SET status = 'DECLINED', decline_code = 'cancelled', decided_by = 'authority', next_attempt_at = NULL,
            updated_at = p_now
-     WHERE p.order_id = v_order_id AND p.status = 'CREATED';
+     WHERE p.order_id = v_order_id AND p.kind IN ('authorize', 'sale') AND p.status = 'CREATED';  -- never a void
     PERFORM end_sale(v_order, 'CANCELLED', 'RELEASED', 'event cancelled', p_now);
     RETURN true;
 END $$;
