@@ -29,6 +29,7 @@ from backend_client.tokens import Tokens
 from backend_client.wire import (
     REPLAYED_HEADER,
     SEATS_MEDIA_TYPE,
+    BestAvailable,
     CancelRequest,
     CheckoutLine,
     CheckoutRequest,
@@ -37,6 +38,7 @@ from backend_client.wire import (
     EventDetail,
     EventId,
     EventList,
+    EventSettings,
     Health,
     Hold,
     HoldId,
@@ -60,6 +62,7 @@ from backend_client.wire import (
     StaffSession,
     TicketId,
     TicketList,
+    TierList,
 )
 
 T = TypeVar("T")
@@ -155,6 +158,14 @@ class BookingClient:
         """An event with its prices."""
         return await self._read(f"/v1/events/{event_id}", EventDetail)
 
+    async def tiers(self, event_id: EventId) -> TierList:
+        """What is left of the general-admission tiers of an event."""
+        return await self._read(f"/v1/events/{event_id}/tiers", TierList)
+
+    async def event_settings(self, event_id: EventId) -> EventSettings:
+        """What operators have set for an event; for staff."""
+        return await self._read(f"/v1/events/{event_id}/settings", EventSettings)
+
     async def plan(self, event_id: EventId, plan_id: UUID, version: int) -> Plan:
         """The seating plan of an event; kept by (plan_id, version), which never changes (R13)."""
         known = self._plans.get((plan_id, version))
@@ -175,9 +186,21 @@ class BookingClient:
 
     # ------------------------------------------------------------ sale
 
-    async def hold_seats(self, event_id: EventId, seats: Sequence[int], *, key: str) -> Hold:
-        """Take 1–6 seats, all or nothing (R3). SeatsTakenError names every seat that was lost."""
-        body = HoldRequest(seats=tuple(seats))
+    async def hold_seats(
+        self,
+        event_id: EventId,
+        seats: Sequence[int] = (),
+        *,
+        key: str,
+        best_available: BestAvailable | None = None,
+        access_code: str = "",
+    ) -> Hold:
+        """Take 1–6 seats, all or nothing (R3): these, or the best that are free. `access_code` raises a limit.
+
+        SeatsTakenError names every seat that was lost, SeatOrphanedError those that would be left single; both carry an
+        `offer`. A refusal `no-block-left` says that so many do not sit together any more.
+        """
+        body = HoldRequest(seats=tuple(seats), best_available=best_available, access_code=access_code)
         return await self._call(Request("POST", f"/v1/events/{event_id}/holds", body, key), Hold)
 
     async def hold(self, hold_id: HoldId) -> Hold:

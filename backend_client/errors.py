@@ -10,6 +10,7 @@
     │   ├── NotSignedInError           no session, or it ended                     not-signed-in, token-expired …
     │   ├── ForbiddenError             the role or the device may not              forbidden, operation-not-yours
     │   ├── SeatsTakenError            `seats` names every seat that was lost      seats-taken
+    │   ├── SeatOrphanedError          `seats` would be left single                seat-orphaned
     │   ├── HoldGoneError              the hold is over                            hold-expired, hold-not-open …
     │   └── KeyInProgressError         the first call with this key still runs     key-in-progress
     └── AnswerUnreadableError          a reading call's answer cannot be read      answer-unreadable
@@ -72,6 +73,11 @@ class BookingRefusedError(BookingClientError):
         """The seats that the refusal names."""
         return self.problem.seats
 
+    @property
+    def offer(self) -> tuple[SeatRef, ...]:
+        """The nearest block that could be held instead, promised to nobody."""
+        return self.problem.offer
+
 
 class NotSignedInError(BookingRefusedError):
     """There is no session, or it ended."""
@@ -83,6 +89,10 @@ class ForbiddenError(BookingRefusedError):
 
 class SeatsTakenError(BookingRefusedError):
     """`seats` names every seat that was lost."""
+
+
+class SeatOrphanedError(BookingRefusedError):
+    """`seats` would be left single by the hold, and the event does not allow that."""
 
 
 class HoldGoneError(BookingRefusedError):
@@ -100,6 +110,7 @@ _CLASS_OF_CODE: dict[ErrorCode, type[BookingRefusedError]] = {
     ErrorCode.FORBIDDEN: ForbiddenError,
     ErrorCode.OPERATION_NOT_YOURS: ForbiddenError,
     ErrorCode.SEATS_TAKEN: SeatsTakenError,
+    ErrorCode.SEAT_ORPHANED: SeatOrphanedError,
     ErrorCode.HOLD_EXPIRED: HoldGoneError,
     ErrorCode.HOLD_NOT_OPEN: HoldGoneError,
     ErrorCode.HOLD_NOT_FOUND: HoldGoneError,

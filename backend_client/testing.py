@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
@@ -52,7 +52,9 @@ from backend_client.wire import (
     RefreshRequest,
     ResultReport,
     Role,
+    SeatRef,
     StaffSession,
+    TierList,
 )
 
 T = TypeVar("T")
@@ -240,7 +242,7 @@ class FakeBookingServer:
                 return self._replay(known, digest)
             answer = self._route(request, role, device_id)
         except RefusalError as error:
-            return self._problem(error.code, error.seats, {})
+            return self._problem(error.code, error.seats, {}, error.offer)
         except msgspec.ValidationError:
             return self._problem(ErrorCode.INVALID_REQUEST, (), {})
         if isinstance(answer, bytes):
@@ -256,9 +258,11 @@ class FakeBookingServer:
             return self._problem(ErrorCode.KEY_REUSED, (), {})
         return httpx.Response(known[1], content=known[2], headers={**_JSON, REPLAYED_HEADER: "true"})
 
-    def _problem(self, code: ErrorCode, seats: tuple[Any, ...], headers: dict[str, str]) -> httpx.Response:
+    def _problem(
+        self, code: ErrorCode, seats: tuple[SeatRef, ...], headers: dict[str, str], offer: tuple[SeatRef, ...] = ()
+    ) -> httpx.Response:
         status = _STATUS_OF.get(code, 404 if code.value.endswith("not-found") else 409)
-        problem = Problem(type="about:blank", title=code.value, status=status, code=code, seats=seats)
+        problem = Problem(type="about:blank", title=code.value, status=status, code=code, seats=seats, offer=offer)
         return httpx.Response(
             status, content=msgspec.json.encode(problem), headers={"Content-Type": PROBLEM_MEDIA_TYPE, **headers}
         )
@@ -316,6 +320,10 @@ class FakeBookingServer:
         self._sessions[session.access_token] = (session, role)
         self._refresh_tokens[session.refresh_token] = name
         return session
+
+    def tiers(self) -> TierList:
+        """What is left of the house's tiers."""
+        return TierList(event_id=self.house.event_id, tiers=self.house.tiers, server_time=self.house.now())
 
     # ------------------------------------------------------------ the seat feed
 
@@ -422,9 +430,11 @@ _ROUTES: tuple[tuple[str, str, bool, _Handler], ...] = (
     ("GET", "/v1/me", True, lambda s, _r, _m, d: _me(s, d)),
     ("GET", "/v1/events", False, lambda s, _r, _m, _d: _events(s)),
     ("GET", _EVENT, False, lambda s, _r, _m, _d: s.house.event()),
+    ("GET", f"{_EVENT}/tiers", False, lambda s, _r, _m, _d: s.tiers()),
+    ("GET", f"{_EVENT}/settings", True, lambda s, _r, _m, _d: s.house.settings()),
     ("GET", f"{_EVENT}/plan", False, lambda s, _r, _m, _d: s.house.plan),
     ("GET", f"{_EVENT}/seats", False, lambda s, _r, _m, _d: encode_snapshot(s.house.snapshot())),
-    ("POST", f"{_EVENT}/holds", True, lambda s, r, _m, _d: s.house.hold_seats(_body(r, HoldRequest).seats)),
+    ("POST", f"{_EVENT}/holds", True, lambda s, r, _m, _d: s.house.hold(_body(r, HoldRequest))),
     ("GET", f"/v1/holds/{_ID}", True, lambda s, _r, m, _d: s.house.read_hold(UUID(m[1]))),
     ("DELETE", f"/v1/holds/{_ID}", True, lambda s, _r, m, _d: s.house.release_hold(UUID(m[1]))),
     ("POST", f"/v1/holds/{_ID}/checkout", True,

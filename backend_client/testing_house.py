@@ -23,6 +23,7 @@ from backend_client.seat_frames import (
     States,
     staff_state,
 )
+from backend_client.testing_seats import best_block, nearest_block, orphans
 from backend_client.wire import (
     Advice,
     CheckoutRequest,
@@ -30,9 +31,11 @@ from backend_client.wire import (
     ErrorCode,
     EventDetail,
     EventId,
+    EventSettings,
     EventStatus,
     Hold,
     HoldId,
+    HoldRequest,
     HoldStatus,
     OperationId,
     OperationKind,
@@ -41,6 +44,7 @@ from backend_client.wire import (
     OrderId,
     OrderLine,
     OrderStatus,
+    OrphanRule,
     PaymentAnswer,
     PaymentOperation,
     PaymentRequest,
@@ -62,6 +66,7 @@ from backend_client.wire import (
     TicketId,
     TicketList,
     TicketStatus,
+    Tier,
 )
 
 GRACE_S = 120
@@ -70,10 +75,11 @@ GRACE_S = 120
 class RefusalError(Exception):
     """A definite no, with the code of the wire."""
 
-    def __init__(self, code: ErrorCode, seats: tuple[SeatRef, ...] = ()) -> None:
+    def __init__(self, code: ErrorCode, seats: tuple[SeatRef, ...] = (), offer: tuple[SeatRef, ...] = ()) -> None:
         super().__init__(code.value)
         self.code = code
         self.seats = seats
+        self.offer = offer
 
 
 @dataclass(slots=True)
@@ -149,6 +155,9 @@ class House:
         self.price_version = 1
         self.prices = {(0, 1): 4500, (0, 2): 2250, (1, 1): 3000, (1, 2): 1500}
         self.tickets_complete = True
+        self.orphan_rule = OrphanRule.OFF
+        self.access_codes: frozenset[str] = frozenset()
+        self.tiers: tuple[Tier, ...] = ()
         self.states: States = np.zeros(rows * seats_per_row, np.uint8)
         self.deltas: list[Delta] = []
         self.holds: dict[UUID, _HoldRow] = {}
@@ -187,7 +196,16 @@ class House:
                 for (category, kind), amount in self.prices.items()
             ),
             server_time=self.now(),
+            tiers=self.tiers,
+            orphan_rule=self.orphan_rule,
         )
+
+    def settings(self) -> EventSettings:
+        """What operators have set."""
+        return EventSettings(
+            event_id=self.event_id, version=1, hold_ttl_s=self.hold_ttl_s, grace_s=GRACE_S, max_per_account=6,
+            max_per_card=6, max_open_holds_till=20, paying_cap=1000, orphan_rule=self.orphan_rule,
+        )  # fmt: skip
 
     def snapshot(self) -> Snapshot:
         """All seats now."""
@@ -234,6 +252,18 @@ class House:
 
     # ------------------------------------------------------------ holds
 
+    def hold(self, request: HoldRequest) -> Hold:
+        """The seats of the request, or the best available ones."""
+        if request.access_code and request.access_code not in self.access_codes:
+            raise RefusalError(ErrorCode.ACCESS_CODE_REFUSED)
+        if request.best_available is None:
+            return self.hold_seats(request.seats)
+        self._sweep()
+        block = best_block(self.plan, self.states, request.best_available)
+        if not block:
+            raise RefusalError(ErrorCode.NO_BLOCK_LEFT)
+        return self.hold_seats(block)
+
     def hold_seats(self, seats: tuple[int, ...]) -> Hold:
         """All or nothing."""
         self._sweep()
@@ -241,13 +271,19 @@ class House:
             raise RefusalError(ErrorCode.SEAT_UNKNOWN)
         lost = tuple(self.seat(seat) for seat in seats if self.states[seat] & 7 != StaffStatus.AVAILABLE)
         if lost:
-            raise RefusalError(ErrorCode.SEATS_TAKEN, lost)
+            raise RefusalError(ErrorCode.SEATS_TAKEN, lost, self._offer(seats))
+        left = orphans(self.plan, self.states, seats, self.orphan_rule)
+        if left:
+            raise RefusalError(ErrorCode.SEAT_ORPHANED, tuple(self.seat(seat) for seat in left), self._offer(seats))
         row = _HoldRow(
             HoldId(uuid7()), tuple(sorted(seats)), self.now() + timedelta(seconds=self.hold_ttl_s), self.now()
         )
         self.holds[row.hold_id] = row
         self.set_seats(row.seats, staff_state(StaffStatus.HELD, HolderKind.TILL))
         return self._hold(row)
+
+    def _offer(self, seats: tuple[int, ...]) -> tuple[SeatRef, ...]:
+        return tuple(self.seat(seat) for seat in nearest_block(self.plan, self.states, seats))
 
     def read_hold(self, hold_id: UUID) -> Hold:
         """A hold as it stands."""

@@ -6,6 +6,7 @@ import logging
 from contextlib import aclosing
 
 from app.actions.desk import Desk
+from app.actions.propose_seats import lose_taken_picks
 from app.actions.show_event import open_event
 from app.core.errors import SaleNotReadyError
 from backend_client.errors import BookingClientError
@@ -62,8 +63,10 @@ def _take(desk: Desk, event: FeedEvent) -> bool:
                 if store.plan is not None and snapshot.plan_version != store.plan.version:
                     return False
                 store.load_seats(snapshot)
+                lose_taken_picks(desk)
             case DeltaTaken(delta):
                 store.apply_seats(delta)
+                lose_taken_picks(desk)
             case _:
                 pass
     except ValueError as error:

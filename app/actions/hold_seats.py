@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from app.actions.desk import Desk
+from app.actions.propose_seats import offer_after_loss, offer_after_orphans
 from app.core.errors import NothingPickedError, SaleNotReadyError
 from app.core.sale import PAYABLE, EndReason, Sale, SaleState, SaleStep
 from app.core.settlement import expired
@@ -15,9 +16,10 @@ from backend_client.errors import (
     BookingRefusedError,
     HoldGoneError,
     NothingDoneError,
+    SeatOrphanedError,
     SeatsTakenError,
 )
-from backend_client.wire import Hold, HoldStatus
+from backend_client.wire import Hold, HoldStatus, SeatRef
 
 
 async def hold_picked(desk: Desk) -> Sale:
@@ -52,6 +54,11 @@ async def ask_hold(desk: Desk, sale: Sale) -> Sale:
         hold = await desk.client.hold_seats(sale.event_id, [pick.seat_no for pick in sale.picks], key=sale.hold_key)
     except SeatsTakenError as error:
         return await _lose_seats(desk, sale, error)
+    except SeatOrphanedError as error:
+        await desk.keep(replace(sale.after(SaleStep.HOLD_REFUSED), hold_key=""))
+        offer = offer_after_orphans(desk, _numbers(error.seats), sale.picks, _numbers(error.offer))
+        desk.store.put_picking(replace(desk.store.picking, offer=offer))
+        raise
     except (BookingRefusedError, NothingDoneError):
         await desk.keep(replace(sale.after(SaleStep.HOLD_REFUSED), hold_key=""))
         raise
@@ -63,15 +70,24 @@ async def take_hold(desk: Desk, sale: Sale, hold: Hold) -> Sale:
     sale = replace(sale, hold=hold)
     if hold.status in (HoldStatus.RELEASED, HoldStatus.EXPIRED):
         return await end_expired(desk, sale)
-    return await desk.keep(sale.after(SaleStep.HOLD_WON))
+    held = await desk.keep(sale.after(SaleStep.HOLD_WON))
+    desk.store.put_picking(desk.store.picking.begun_anew())
+    return held
 
 
 async def _lose_seats(desk: Desk, sale: Sale, error: SeatsTakenError) -> Sale:
     lost = frozenset(seat.seat_no for seat in error.seats)
     back = sale.after(SaleStep.HOLD_REFUSED).without_seats(lost)
+    wanted = [pick.seat_no for pick in sale.picks]
     sale = await desk.keep(replace(back, hold_key="", lost_seats=error.seats))
+    offer = offer_after_loss(desk, sorted(lost), wanted, _numbers(error.offer))
+    desk.store.put_picking(replace(desk.store.picking, best=None, offer=offer))
     desk.store.post(Notice(NoticeCode.SEATS_LOST, seats=error.seats, sale_id=sale.sale_id))
     return sale
+
+
+def _numbers(seats: tuple[SeatRef, ...]) -> tuple[int, ...]:
+    return tuple(seat.seat_no for seat in seats)
 
 
 async def end_expired(desk: Desk, sale: Sale) -> Sale:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 from uuid_utils.compat import uuid7
 
 from app.actions.desk import Desk
 from app.core.errors import SaleNotReadyError, SeatNotPickableError, TooManySeatsError
+from app.core.orphan_seats import orphans_of, without_orphans
+from app.core.picking import OfferKind, SeatOffer
 from app.core.sale import EDITABLE, ENDED, Pick, Sale, SaleId, SaleState, SaleStep
+from app.core.seat_rows import Flags
 from backend_client.errors import BookingRefusedError
-from backend_client.wire import MAX_SEATS_PER_HOLD, ErrorCode
+from backend_client.wire import MAX_SEATS_PER_HOLD, ErrorCode, OrphanRule
 
 
 def toggle_seat(desk: Desk, seat_no: int) -> Sale:
@@ -22,19 +27,45 @@ def toggle_seat(desk: Desk, seat_no: int) -> Sale:
         SeatNotPickableError: the map shows it as taken, or it has no price.
         TooManySeatsError: a hold takes no more.
     """
-    sale = _picking_sale(desk)
-    sale = sale.without_seats(frozenset({seat_no})) if seat_no in sale.seats else _pick(desk, sale, seat_no)
-    desk.store.put_sale(replace(sale, lost_seats=()))
-    return sale
+    before = picking_sale(desk)
+    picked = seat_no in before.seats
+    sale = before.without_seats(frozenset({seat_no})) if picked else _pick(desk, before, seat_no)
+    return put_picks(desk, before, sale)
 
 
 def pick_seats(desk: Desk, seats: list[int]) -> Sale:
     """Pick several seats, all that can be picked, up to what a hold takes (a rubber band). Raises as `toggle_seat`."""
-    sale = _picking_sale(desk)
+    before = sale = picking_sale(desk)
     for seat_no in seats:
         if seat_no not in sale.seats and len(sale.picks) < MAX_SEATS_PER_HOLD and _is_free(desk, seat_no):
             sale = _pick(desk, sale, seat_no)
-    desk.store.put_sale(replace(sale, lost_seats=()))
+    return put_picks(desk, before, sale)
+
+
+def place_party(desk: Desk, seats: Sequence[int]) -> Sale:
+    """Seat the party exactly here: what was picked before goes, price types stay with the first, second … of them.
+
+    The same seats again are put back. Raises as `toggle_seat`.
+    """
+    before = picking_sale(desk)
+    if frozenset(seats) == before.seats:
+        return put_picks(desk, before, before.without_seats(before.seats))
+    return put_picks(desk, before, party_at(desk, before, seats))
+
+
+def party_at(desk: Desk, before: Sale, seats: Sequence[int]) -> Sale:
+    """The sale on these seats, not kept yet. Raises SeatNotPickableError and TooManySeatsError."""
+    if len(seats) > MAX_SEATS_PER_HOLD:
+        raise TooManySeatsError(MAX_SEATS_PER_HOLD)
+    own = {pick.seat_no: pick for pick in before.picks}
+    sale = replace(before, picks=())
+    for place, seat_no in enumerate(seats):
+        if seat_no in own:
+            sale = sale.with_pick(own[seat_no])
+            continue
+        sale = _pick(desk, sale, seat_no)
+        if place < len(before.picks):
+            sale = _at_price_type(desk, sale, seat_no, before.picks[place].price_type_id)
     return sale
 
 
@@ -42,7 +73,46 @@ def clear_picks(desk: Desk) -> None:
     """Let all picks go; a sale past picking stays."""
     sale = desk.store.sale
     if sale is not None and sale.state is SaleState.PICKING:
-        desk.store.put_sale(None)
+        put_picks(desk, sale, None)
+
+
+def put_picks(desk: Desk, before: Sale, sale: Sale | None) -> Sale:
+    """Show the picks that `before` has become, remember the step for undo, and warn of seats that are left single."""
+    now = () if sale is None else sale.picks
+    picking = desk.store.picking
+    history = picking.history.after(before.picks, now)
+    best = picking.best if picking.best is not None and _seats(now) == frozenset(picking.best.block) else None
+    shown = None if sale is None else replace(sale, lost_seats=())
+    with desk.store.batch():
+        desk.store.put_sale(shown)
+        desk.store.put_picking(replace(picking, history=history, best=best, offer=warn_of_orphans(desk, now)))
+    return before if shown is None else shown
+
+
+def warn_of_orphans(desk: Desk, picks: Sequence[Pick]) -> SeatOffer | None:
+    """The seats that these picks would leave single, with the shift that avoids it; None when there are none."""
+    event, finder = desk.store.event, desk.store.block_finder
+    if event is None or finder is None or event.orphan_rule is OrphanRule.OFF or not picks:
+        return None
+    seats, free = _seats(picks), free_for_party(desk, picks)
+    orphans = orphans_of(event.orphan_rule, finder.rows, free, seats)
+    if not orphans:
+        return None
+    return SeatOffer(OfferKind.ORPHAN, orphans, without_orphans(event.orphan_rule, finder.rows, free, seats))
+
+
+def free_for_party(desk: Desk, picks: Sequence[Pick]) -> Flags:
+    """By seat number, what these people could sit on: free or their own already, and with a price."""
+    seat_map, plan, prices = desk.store.seat_map, desk.store.plan, desk.store.prices
+    if seat_map is None or plan is None or prices is None:
+        return np.zeros(0, np.bool_)
+    free = seat_map.pickable()
+    free[[pick.seat_no for pick in picks]] = True
+    unpriced = [category for category in set(plan.seats.category_no) if prices.usual_type(category) is None]
+    finder = desk.store.block_finder
+    if unpriced and finder is not None:
+        free &= ~np.isin(finder.rows.category_no, unpriced)
+    return free
 
 
 async def set_price_type(desk: Desk, seat_no: int, price_type_id: int) -> Sale:
@@ -90,7 +160,8 @@ async def _withdraw_order(desk: Desk, sale: Sale) -> Sale:
     return replace(sale, order=None, checkout_key="", payment=None)
 
 
-def _picking_sale(desk: Desk) -> Sale:
+def picking_sale(desk: Desk) -> Sale:
+    """The sale that picks go to: the one at the counter, or a new one. Raises as `toggle_seat`."""
     desk.require_seller()
     event = desk.store.event
     if event is None:
@@ -119,3 +190,15 @@ def _pick(desk: Desk, sale: Sale, seat_no: int) -> Sale:
     if price_type_id is None or amount is None:
         raise SeatNotPickableError(seat_no)
     return sale.with_pick(Pick(seat_no, category_no, price_type_id, amount))
+
+
+def _at_price_type(desk: Desk, sale: Sale, seat_no: int, price_type_id: int) -> Sale:
+    """The seat at this price type where its category is sold so, else as it is."""
+    pick = next(pick for pick in sale.picks if pick.seat_no == seat_no)
+    prices = desk.store.prices
+    amount = None if prices is None else prices.amount_minor(pick.category_no, price_type_id)
+    return sale if amount is None else sale.with_pick(replace(pick, price_type_id=price_type_id, amount_minor=amount))
+
+
+def _seats(picks: Sequence[Pick]) -> frozenset[int]:
+    return frozenset(pick.seat_no for pick in picks)

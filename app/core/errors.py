@@ -6,6 +6,7 @@
     │   ├── NothingPickedError         no seat is picked                                    nothing-picked
     │   ├── TooManySeatsError          more seats than one hold takes                       too-many-seats
     │   ├── SeatNotPickableError       the seat is taken, blocked or unknown                seat-not-pickable
+    │   ├── NoBlockLeftError           so many seats are not free beside each other         no-block-left
     │   ├── TenderedTooLittleError     less cash than the total                             tendered-too-little
     │   └── SaleNotReadyError          the sale is not at a step where this can be done     sale-not-ready
     ├── BySurroundingsError    a device, a file or the keyring
@@ -70,6 +71,17 @@ class SeatNotPickableError(ByPersonError):
     def __init__(self, seat_no: int) -> None:
         super().__init__(f"seat {seat_no} cannot be picked")
         self.seat_no = seat_no
+
+
+class NoBlockLeftError(ByPersonError):
+    """`count` seats together were wanted; `most` is how many there are, 0 for not even one."""
+
+    code = "no-block-left"
+
+    def __init__(self, count: int, most: int) -> None:
+        super().__init__(f"{count} seats beside each other are not free, {most} are")
+        self.count = count
+        self.most = most
 
 
 class TenderedTooLittleError(ByPersonError):

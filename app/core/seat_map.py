@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from backend_client.seat_frames import (
     STATUS_MASK,
@@ -131,6 +132,11 @@ class SeatMapState:
     def is_pickable(self, seat_no: int) -> bool:
         """True when the map shows the seat as available. The map is advice; the hold decides (R2, R14)."""
         return self.status_of(seat_no) is StaffStatus.AVAILABLE
+
+    def pickable(self) -> npt.NDArray[np.bool_]:
+        """By seat number, whether the map shows the seat as available."""
+        shown: npt.NDArray[np.bool_] = (self.states & STATUS_MASK) == StaffStatus.AVAILABLE
+        return shown
 
     def counts(self) -> SeatCounts:
         """How many seats stand at each status."""

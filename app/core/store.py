@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Flag, StrEnum, auto
 
+from app.core.best_blocks import BlockFinder
 from app.core.hold_clock import ServerClock
+from app.core.picking import Picking
 from app.core.prices import PriceTable
 from app.core.sale import Sale, SaleId, SaleState
 from app.core.seat_map import SeatMapState
+from app.core.seat_rows import seat_rows
 from app.core.session import Session
 from backend_client.feed_protocol import FeedState
 from backend_client.seat_frames import Delta, Snapshot
@@ -40,6 +43,7 @@ class Change(Flag):
     CLOCK = auto()
     TERMINAL = auto()
     NOTICES = auto()
+    PICKING = auto()
 
 
 class Connection(StrEnum):
@@ -105,6 +109,7 @@ class ConsoleStore:
         self.plan: Plan | None = None
         self.prices: PriceTable | None = None
         self.seat_map: SeatMapState | None = None
+        self.picking = Picking()
         self.sale: Sale | None = None
         self.parked: tuple[Sale, ...] = ()
         self.connection = Connection.UNTRIED
@@ -114,6 +119,7 @@ class ConsoleStore:
         self.terminal_progress = ""
         self.stop_wished = False
         self.notices: tuple[Notice, ...] = ()
+        self._finder: tuple[Plan, BlockFinder] | None = None
         self._listeners: list[Listener] = []
         self._depth = 0
         self._gathered = Change(0)
@@ -165,10 +171,11 @@ class ConsoleStore:
     def open_event(self, event: EventDetail, plan: Plan) -> None:
         """Show an event: its plan, its prices, and a map without states until the first snapshot."""
         self.event, self.plan = event, plan
+        self.picking = Picking(together=self.picking.together)
         self.prices = PriceTable.of_event(event)
         self.seat_map = SeatMapState(len(plan.seats.guid))
         self._show_mine()
-        self._changed(Change.EVENT | Change.SEATS)
+        self._changed(Change.EVENT | Change.SEATS | Change.PICKING)
 
     def put_event(self, event: EventDetail) -> None:
         """The open event was read again (its prices may be others); the map stays."""
@@ -201,6 +208,12 @@ class ConsoleStore:
             sales = (*self.parked, *(() if self.sale is None else (self.sale,)))
             mine = (sale.seats for sale in sales if sale.event_id == self.event.event_id and not sale.ended)
             self.seat_map.set_mine(frozenset[int]().union(*mine))
+
+    def put_picking(self, picking: Picking) -> None:
+        """How seats are being picked."""
+        if picking != self.picking:
+            self.picking = picking
+            self._changed(Change.PICKING)
 
     def put_parked(self, sale: Sale) -> None:
         """Add a sale to the parked ones, or replace it there; one that ended leaves the list."""
@@ -268,6 +281,15 @@ class ConsoleStore:
     def map_is_stale(self) -> bool:
         """True while the map may lag behind the server; the shell says so (S2, S5)."""
         return self.feed_state is not FeedState.LIVE
+
+    @property
+    def block_finder(self) -> BlockFinder | None:
+        """Chooses blocks of the open plan; None when no plan is open. Made at first use for each plan."""
+        if self.plan is None:
+            return None
+        if self._finder is None or self._finder[0] is not self.plan:
+            self._finder = (self.plan, BlockFinder(seat_rows(self.plan)))
+        return self._finder[1]
 
     @property
     def remaining_s(self) -> float | None:
