@@ -10,6 +10,7 @@ from booking.domain.caller import Caller
 from booking.domain.errors import EventNotFoundError, FieldFault, InvalidRequestError
 from booking.domain.model import AccessCode, AccessCodeList, AccessCodeTerms, EventId
 from booking.domain.replay import Outcome
+from booking.domain.text import is_sane_instant
 from booking.services.hold_request import ACCESS_CODE, folded_code
 from booking.services.read_events import MAX_EVENT_ID, read_event
 from booking.services.refusals import key_use, raise_refusal
@@ -77,8 +78,8 @@ def _check(terms: AccessCodeTerms) -> None:
         faults.append(FieldFault("/max_per_account", f"a whole number from 1 to {MAX_LIMIT}"))
     if terms.max_uses is not None and not 1 <= terms.max_uses <= MAX_USES:
         faults.append(FieldFault("/max_uses", f"a whole number from 1 to {MAX_USES}"))
-    if terms.valid_until is not None and terms.valid_until.tzinfo is None:
-        faults.append(FieldFault("/valid_until", "an instant with its offset from UTC"))
+    if terms.valid_until is not None and not is_sane_instant(terms.valid_until):
+        faults.append(FieldFault("/valid_until", "must be an instant with an offset, from 2000 to 2099"))
     if faults:
         raise InvalidRequestError("This is no access code.", fields=tuple(faults))
 

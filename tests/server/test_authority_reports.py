@@ -369,6 +369,20 @@ async def test_instants_without_offset_or_of_another_century_are_refused_by_name
     assert await count(wired.db, "SELECT count(*) FROM operation_evidence") == 0
 
 
+@pytest.mark.parametrize("instant", STRANGE_INSTANTS)
+async def test_operators_meet_the_same_rule_for_their_instants(wired: Wired, instant: str) -> None:
+    admin = await wired.api.staff(Role.ADMIN)
+    event = f"/v1/events/{wired.desk.event_id}"
+    code = {"code": "FRIENDS-2026", "max_per_account": 9, "valid_until": instant}
+    house = {"kind": "press", "reason": "critics", "seats": [1], "release_at": instant}
+    for path, body, pointer in (("access-codes", code, "/valid_until"), ("house-holds", house, "/release_at")):
+        answer = await wired.api.call("POST", f"{event}/{path}", body, token=admin)
+        refused = problem(answer, wire.ErrorCode.INVALID_REQUEST)
+        assert [field.pointer for field in refused.fields] == [pointer]
+    assert await count(wired.db, "SELECT count(*) FROM access_codes") == 0
+    assert await count(wired.db, "SELECT count(*) FROM house_holds") == 0
+
+
 async def test_an_instant_with_an_offset_is_stored_as_the_instant_it_is(wired: Wired) -> None:
     evidence = [EVIDENCE | {"at": "2026-06-01T02:00:00+02:00"}]
     read(await wired.put(await wired.sale(1), {"outcome": "unknown", "amount_minor": 0, "evidence": evidence}), object)
@@ -382,7 +396,9 @@ def test_every_instant_of_a_request_is_one_that_the_tests_above_know() -> None:
     for route in ROUTES:
         if route.body is not None:
             found |= _instants_of(route.body)
-    assert found == {("EvidenceItem", "at")}
+    assert found == {
+        ("EvidenceItem", "at"), ("AccessCodeRequest", "valid_until"), ("HouseHoldRequest", "release_at"),
+    }  # fmt: skip
 
 
 def _instants_of(kind: type) -> set[tuple[str, str]]:
