@@ -10,6 +10,8 @@ There is no timer window: at low load a batch is one request. The rules:
 - A batch that fails is run again, each request alone, with the same keys: nothing is lost, nothing is done twice.
 - A caller that goes away changes nothing: its request is carried out, a replay finds it. Nor does one that has waited
   `ANSWER_WITHIN_S` and is told that the outcome is not known.
+- Another lane begins beside a busy one only when a whole batch waits, or when that one's batch takes long: two half
+  batches cost more than a whole one. So under load batches grow by themselves, and a slow commit keeps nobody waiting.
 - Overload is shed on arrival, while the queue is long and old, and after `MAX_WAIT_S` in the queue.
 """
 
@@ -19,7 +21,7 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Generic, Protocol, TypeVar
@@ -32,6 +34,7 @@ MAX_WAITING = 4_000
 SHED_AGE_S = 0.150
 SHED_WAITING = 2 * BATCH_LIMIT
 MAX_WAIT_S = 0.7
+BESIDE_AFTER_S = 0.02
 ANSWER_WITHIN_S = 2.5
 AWAY_RETRY_AFTER_S = 2
 
@@ -106,6 +109,7 @@ class MicroBatches(Generic[Request, Result]):
         self._alone: set[asyncio.Task[None]] = set()
         self._workers: list[asyncio.Task[None]] = []
         self._closing = False
+        self._quick = 0  # batches under way that do not take long yet
 
     def start(self) -> None:
         """Start the lanes' tasks in the running loop."""
@@ -130,16 +134,18 @@ class MicroBatches(Generic[Request, Result]):
             BookingError: what deciding it alone raised.
         """
         self._shed()
+        loop = asyncio.get_running_loop()  # once: it asks the system for the process id, each time
         waiting: _Waiting[Request, Result] = _Waiting(
-            request, self.work.claims(request), monotonic(), asyncio.get_running_loop().create_future()
+            request, self.work.claims(request), monotonic(), loop.create_future()
         )
         waiting.answer.add_done_callback(_hear)
         self._queue.append(waiting)
         self.figures.requests += 1
-        self._wake.set()
+        if self._may_begin():
+            self._wake.set()
         # A timer and the bare future, not `timeout` and `shield`: a tenth of their cost, and the same effect, because
         # a lane leaves an answer alone that is done, by the timer or by a caller who went away.
-        timer = asyncio.get_running_loop().call_later(ANSWER_WITHIN_S, self._give_up, waiting)
+        timer = loop.call_later(ANSWER_WITHIN_S, self._give_up, waiting)
         try:
             return await waiting.answer
         finally:
@@ -171,9 +177,10 @@ class MicroBatches(Generic[Request, Result]):
             if doomed:
                 await self._look(doomed)
                 continue
-            batch = self._pick_batch()
+            batch = self._pick_batch() if self._may_begin() else []
             if batch:
-                await self._run(batch)
+                with self._under_way():
+                    await self._run(batch)
                 continue
             if self._closing:
                 return
@@ -182,6 +189,31 @@ class MicroBatches(Generic[Request, Result]):
             patience = max(0.0, MAX_WAIT_S - self.queue_age_s) + 0.01 if self._queue else None
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), timeout=patience)
+
+    def _may_begin(self) -> bool:
+        return self._quick == 0 or len(self._queue) >= BATCH_LIMIT
+
+    @contextlib.contextmanager
+    def _under_way(self) -> Iterator[None]:
+        """A batch runs: count it until it ends or takes long, and let another lane go on from there."""
+        counted = True
+
+        def no_longer() -> None:
+            nonlocal counted
+            if counted:
+                counted = False
+                self._quick -= 1
+                self._wake.set()
+
+        self._quick += 1
+        timer = asyncio.get_running_loop().call_later(BESIDE_AFTER_S, no_longer)
+        if self._may_begin():
+            self._wake.set()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            no_longer()
 
     def _pick_doomed(self) -> list[_Waiting[Request, Result]]:
         doomed = [waiting for waiting in self._queue if waiting.doomed][:LOOK_LIMIT]

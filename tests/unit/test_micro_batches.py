@@ -189,3 +189,58 @@ async def test_a_closed_lane_finishes_what_runs_and_refuses_the_rest(counter: Fa
     counter.gate.set()
     await closing
     assert await running == "a"
+
+
+@pytest.fixture
+async def pair(counter: FakeCounter) -> AsyncIterator[MicroBatches[Ask, str]]:
+    """Two lanes over one queue; the first is busy with "z"."""
+    pair = MicroBatches[Ask, str](counter, "pair", lanes=2)
+    pair.start()
+    (first,) = await _submit(pair, Ask("z", "9"))
+    yield pair
+    counter.gate.set()
+    assert await first == "z"
+    await pair.close()
+
+
+async def test_a_second_lane_leaves_less_than_a_batch_to_the_busy_one(
+    pair: MicroBatches[Ask, str], counter: FakeCounter
+) -> None:
+    rest = await _submit(pair, *(Ask(f"b{n}", f"s{n}") for n in range(BATCH_LIMIT - 1)))
+    assert [len(batch) for batch in counter.batches] == [1]
+    counter.gate.set()
+    await asyncio.gather(*rest)
+    assert [len(batch) for batch in counter.batches] == [1, BATCH_LIMIT - 1]
+
+
+async def test_a_second_lane_takes_a_whole_batch_beside_the_busy_one(
+    pair: MicroBatches[Ask, str], counter: FakeCounter
+) -> None:
+    rest = await _submit(pair, *(Ask(f"b{n}", f"s{n}") for n in range(BATCH_LIMIT + 1)))
+    assert [len(batch) for batch in counter.batches] == [1, BATCH_LIMIT]
+    counter.gate.set()
+    assert len(await asyncio.gather(*rest)) == BATCH_LIMIT + 1
+
+
+async def test_a_batch_that_takes_long_keeps_nobody_waiting(
+    counter: FakeCounter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(micro_batches, "BESIDE_AFTER_S", 0.0)
+    started = asyncio.Event()
+
+    async def run(requests: Sequence[Ask]) -> list[str | None]:
+        counter.batches.append(list(requests))
+        if len(counter.batches) == 2:
+            started.set()
+        await counter.gate.wait()
+        return [counter.decide(request) for request in requests]
+
+    monkeypatch.setattr(counter, "run", run)
+    lane = MicroBatches[Ask, str](counter, "slow", lanes=2)
+    lane.start()
+    tasks = [*await _submit(lane, Ask("a", "1")), *await _submit(lane, Ask("b", "2"))]
+    await asyncio.wait_for(started.wait(), 5)
+    assert [[ask.who for ask in batch] for batch in counter.batches] == [["a"], ["b"]]
+    counter.gate.set()
+    assert await asyncio.gather(*tasks) == ["a", "b"]
+    await lane.close()
