@@ -16,7 +16,7 @@ from booking.store.database import Database
 from booking.web.calls import PaymentStarter, Route, Services
 from booking.web.client_address import Network
 from booking.web.feed_socket import serve_feed
-from booking.web.gate import Front, endpoint_of
+from booking.web.gate import Endpoint, Front
 from booking.web.rate_limit import RateLimits
 from booking.web.routes import ROUTES
 from booking.web.seat_tail import SeatTail
@@ -88,7 +88,7 @@ def _rank(route: Route) -> int:
 def _mounted(route: Route, services: Services) -> BaseRoute:
     if route.method == "WS":
         return WebSocketRoute(route.path, partial(_feed, route=route, services=services))
-    return HttpRoute(route.path, endpoint_of(route, services), methods=[route.method])
+    return HttpRoute(route.path, Endpoint(route, services), methods=[route.method])
 
 
 async def _feed(socket: WebSocket, *, route: Route, services: Services) -> None:

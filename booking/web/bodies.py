@@ -15,10 +15,12 @@ from functools import lru_cache
 from typing import TypeVar
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope
 
 from backend_client import wire
 from booking.domain.errors import FieldFault, InvalidRequestError
+from booking.web.headers import header
 from booking.web.problems import BodyLateError, BodyTooLargeError, UnsupportedMediaTypeError
 
 BODY_WITHIN_S = 10.0
@@ -37,7 +39,7 @@ def invalid(pointer: str, message: str) -> InvalidRequestError:
     return InvalidRequestError("The request is not valid.", fields=(FieldFault(pointer=pointer, message=message),))
 
 
-async def read_body(request: Request, limit: int) -> bytes:
+async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
     """The whole body.
 
     Raises:
@@ -46,21 +48,27 @@ async def read_body(request: Request, limit: int) -> bytes:
         BodyLateError: not all of it came within `BODY_WITHIN_S`.
         ClientDisconnect: the client went away instead of sending it.
     """
-    _check_media_type(request.headers.get("content-type", ""))
-    announced = request.headers.get("content-length", "")
+    _check_media_type(header(scope, b"content-type") or "")
+    announced = header(scope, b"content-length") or ""
     if announced.isdecimal() and int(announced) > limit:
         raise BodyTooLargeError(f"At most {limit} bytes are accepted here.")
     try:
         async with asyncio.timeout(BODY_WITHIN_S):
-            return await _whole_body(request, limit)
+            return await _whole_body(receive, limit)
     except TimeoutError:
         raise BodyLateError(f"The body did not come within {BODY_WITHIN_S:g} seconds.") from None
 
 
-async def _whole_body(request: Request, limit: int) -> bytes:
+async def _whole_body(receive: Receive, limit: int) -> bytes:
     chunks: list[bytes] = []
     size = 0
-    async for chunk in request.stream():
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunk: bytes = message.get("body", b"")
+        more = message.get("more_body", False)
         size += len(chunk)
         if size > limit:
             raise BodyTooLargeError(f"At most {limit} bytes are accepted here.")
@@ -69,6 +77,8 @@ async def _whole_body(request: Request, limit: int) -> bytes:
 
 
 def _check_media_type(content_type: str) -> None:
+    if content_type == "application/json":
+        return
     kind, _, parameters = content_type.partition(";")
     if kind.strip().lower() != "application/json":
         raise UnsupportedMediaTypeError("Send the body as application/json.")

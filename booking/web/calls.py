@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 import msgspec
-from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Scope
 
 from backend_client import wire
 from booking.domain.caller import Caller, Role
@@ -20,6 +20,7 @@ from booking.domain.replay import Outcome
 from booking.store.database import Database
 from booking.web import addresses
 from booking.web.client_address import Network
+from booking.web.headers import header
 from booking.web.rate_limit import RateLimits
 from booking.web.seat_tail import SeatTail
 
@@ -81,7 +82,7 @@ class Call:
     """One call that has passed the gate: the caller's role is allowed, the body decoded, the key checked."""
 
     services: Services
-    request: Request
+    scope: Scope
     caller: Caller | None
     token: str = ""
     body: wire.RequestMessage | None = None
@@ -102,11 +103,21 @@ class Call:
 
     def id(self, name: str) -> UUID:
         """A UUID of the path."""
-        return addresses.uuid_of(self.request.path_params, name)
+        return addresses.uuid_of(self.path_values, name)
 
     @property
     def event_id(self) -> int:
-        return addresses.event_id_of(self.request.path_params)
+        return addresses.event_id_of(self.path_values)
+
+    @property
+    def path_values(self) -> Mapping[str, str]:
+        """What stands at the places that the route's path names."""
+        values: Mapping[str, str] = self.scope["path_params"]
+        return values
+
+    def header(self, name: bytes) -> str:
+        """The header of this lower-case name; nothing without one."""
+        return header(self.scope, name) or ""
 
 
 Handler = Callable[[Call], Awaitable[Response]]
@@ -161,5 +172,5 @@ class TypedBody(Generic[M]):
 
     def __call__(self, call: Call) -> M:
         if not isinstance(call.body, self._kind):
-            raise TypeError(f"{call.request.url.path} got {type(call.body).__name__}, not {self._kind.__name__}")
+            raise TypeError(f"{call.scope['path']} got {type(call.body).__name__}, not {self._kind.__name__}")
         return call.body

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Awaitable, Callable
 
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect
-from uuid_utils.compat import uuid7
+from uuid_utils import uuid7
 
 from backend_client import wire
 from booking.domain.caller import Caller
@@ -24,34 +23,46 @@ from booking.store.database import Database
 from booking.web import addresses, bodies, problems
 from booking.web.calls import Call, KeyRule, Route, Services, Who
 from booking.web.client_address import client_address
+from booking.web.headers import header
 from booking.web.problems import BodyLateError, KeyMissingError, MethodNotAllowedError, UnknownAddressError
 
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 _REQUEST_ID_HEADER = wire.REQUEST_ID_HEADER.lower().encode("ascii")
+_KEY_HEADER = wire.IDEMPOTENCY_KEY_HEADER.lower().encode("ascii")
 
 log = logging.getLogger(__name__)
 
 
-def endpoint_of(route: Route, services: Services) -> Callable[[Request], Awaitable[Response]]:
-    """The handler behind its gate."""
-    name, changes, rates = route.name, route.key is KeyRule.REQUIRED, services.rates
+class Endpoint:
+    """A route's handler behind its gate, as the ASGI application that the router calls.
 
-    async def endpoint(request: Request) -> Response:
-        token = bearer_token(request.headers.get("authorization", ""))
+    It is no endpoint function of Starlette's: what that wraps around one, the gate and `Front` do as well.
+    """
+
+    def __init__(self, route: Route, services: Services) -> None:
+        self._route, self._services = route, services
+        self._name, self._changes = route.name, route.key is KeyRule.REQUIRED
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._answer(scope, receive)
+        await response(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive) -> Response:
+        route, services = self._route, self._services
+        token = bearer_token(header(scope, b"authorization") or "")
         caller = await caller_for(services.db, token, route.who)
-        if rates is not None:
-            rates.admit(name, changes, caller, client_address(request.scope, services.trusted_proxies))
-        query = addresses.parse_query(request.scope["query_string"])
-        key = _key_of(request, route.key)
+        if services.rates is not None:
+            address = client_address(scope, services.trusted_proxies)
+            services.rates.admit(self._name, self._changes, caller, address)
+        query = addresses.parse_query(scope["query_string"])
+        key = _key_of(scope) if self._changes else ""
         body, digest = None, b""
         if route.body is not None:
-            raw = await bodies.read_body(request, route.body_limit)
+            raw = await bodies.read_body(scope, receive, route.body_limit)
             body = bodies.decode_body(raw, route.body)
-            digest = bodies.digest_of(route.method, request.url.path, raw) if key else b""
-        return await route.handler(Call(services, request, caller, token or "", body, key, digest, query))
-
-    return endpoint
+            digest = bodies.digest_of(route.method, scope["path"], raw) if key else b""
+        return await route.handler(Call(services, scope, caller, token or "", body, key, digest, query))
 
 
 def bearer_token(header: str) -> str | None:
@@ -84,10 +95,8 @@ async def caller_for(db: Database, token: str | None, who: Who) -> Caller | None
     raise ForbiddenError(f"The role {role} may not do this.")
 
 
-def _key_of(request: Request, rule: KeyRule) -> str:
-    if rule is not KeyRule.REQUIRED:
-        return ""
-    key = request.headers.get(wire.IDEMPOTENCY_KEY_HEADER)
+def _key_of(scope: Scope) -> str:
+    key = header(scope, _KEY_HEADER)
     if key is None:
         raise KeyMissingError("Every call that changes something carries an Idempotency-Key of its own.")
     if not _KEY.fullmatch(key):
@@ -159,9 +168,5 @@ def _of_starlette(error: HTTPException) -> Exception:
 
 def request_id_of(scope: Scope) -> str:
     """The client's own id if it is one that can stand in a log, else a new one."""
-    for name, value in scope["headers"]:
-        if name == _REQUEST_ID_HEADER:
-            given: str = value.decode("latin-1")
-            if _REQUEST_ID.fullmatch(given):
-                return given
-    return str(uuid7())
+    given = header(scope, _REQUEST_ID_HEADER)
+    return given if given is not None and _REQUEST_ID.fullmatch(given) else str(uuid7())

@@ -95,7 +95,7 @@ async def change_plan(call: Call) -> Response:
 async def change_tier(call: Call) -> Response:
     """Another capacity for a general-admission tier."""
     body = _tier(call)
-    tier_id = addresses.tier_id_of(call.request.path_params)
+    tier_id = addresses.tier_id_of(call.path_values)
     wish = TierWish(call.event_id, tier_id, body.capacity, body.reason, body.accept_overbooking)
     outcome = await changing_tier.change_tier(call.db, call.signed_in, wish, key=call.key, digest=call.digest)
     return answer_outcome(outcome, wire.Tier, 200)

@@ -85,7 +85,7 @@ def layout_for(caller: Caller | None) -> Layout:
 
 def _is_known(call: Call, etag: str) -> bool:
     """`If-None-Match` names this tag (weakly compared, RFC 9110 §13.1.2)."""
-    named = call.request.headers.get("if-none-match", "")
+    named = call.header(b"if-none-match")
     return named.strip() == "*" or etag in (tag.strip().removeprefix("W/") for tag in named.split(","))
 
 
@@ -95,7 +95,7 @@ def _not_modified(etag: str) -> Response:
 
 def _bytes(call: Call, plain: bytes, gzipped: bytes, etag: str, media_type: str) -> Response:
     headers = _cache_headers(etag)
-    if _accepts_gzip(call.request.headers.get("accept-encoding", "")):
+    if _accepts_gzip(call.header(b"accept-encoding")):
         headers["Content-Encoding"] = "gzip"
         return Response(gzipped, headers=headers, media_type=media_type)
     return Response(plain, headers=headers, media_type=media_type)
