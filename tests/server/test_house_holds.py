@@ -181,6 +181,36 @@ async def test_a_seat_whose_time_has_come_is_kept_back_anew_for_somebody_else(
     assert kept == {first.house_hold_id: [], second.house_hold_id: [1]}
 
 
+async def test_the_sweeper_frees_no_seat_that_another_house_hold_took_over_while_it_looked(
+    sound_database: Database, clock: Clock
+) -> None:
+    """R9: what the sweeper has seen before its locks is a hint; here it stands still between its look and its locks."""
+    event_id = await make_event(sound_database)
+    due = await keep(sound_database, event_id, 1, 2, release_at=await clock.now() + timedelta(seconds=5))
+    await clock.move(seconds=6)
+    async with sound_database.transaction() as gate:
+        await gate.execute(
+            "ALTER FUNCTION seats_of_house_hold(uuid) RENAME TO seats_seen;"
+            "CREATE FUNCTION seats_of_house_hold(p_house uuid) RETURNS integer[] LANGUAGE plpgsql AS $$"
+            " DECLARE v_seen integer[] := seats_seen(p_house);"
+            f" BEGIN IF p_house = '{due.house_hold_id}' THEN PERFORM pg_advisory_xact_lock_shared(4711); END IF;"
+            " RETURN v_seen; END $$"
+        )
+    async with sound_database.transaction() as gate:
+        await gate.execute("SELECT pg_advisory_xact_lock(4711)")
+        sweeping = asyncio.create_task(release_due_house_holds(sound_database, 10))
+        while not await count(
+            sound_database, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711 AND NOT granted"
+        ):
+            await asyncio.sleep(0)
+        house = await keep(sound_database, event_id, 1)
+    await sweeping
+    assert await statuses(sound_database, event_id, 1, 2) == [BLOCKED, FREE]
+    with pytest.raises(SeatsTakenError):
+        await Desk(sound_database, fan(), event_id).hold(1)
+    assert [seat.seat_no for seat in house.seats] == [1]
+
+
 async def test_a_house_hold_and_a_buyer_on_the_same_seats_one_of_them_wins_whole(
     sound_database: Database, other_database: Database
 ) -> None:

@@ -158,6 +158,8 @@ BEGIN
                 SELECT count(*) FROM (SELECT FROM seats s
                  WHERE s.event_id = v_house.event_id AND s.seat_no = ANY (v_kept) AND s.status = 4
                  ORDER BY s.seat_no FOR NO KEY UPDATE SKIP LOCKED) AS locked) THEN
+            -- Read again under the locks: another house hold may have taken seats over, and keeps them.
+            v_kept := seats_of_house_hold(v_house.house_hold_id);
             PERFORM free_house_seats(v_house, v_kept, 'authority', NULL, 'its time had come', v_now);
             v_ended := v_ended + 1;
         END IF;
