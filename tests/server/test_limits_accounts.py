@@ -384,6 +384,10 @@ async def test_codes_are_made_and_listed_through_the_api(sound_database: Databas
         (b'{"code": "friends", "max_per_account": 2, "max_uses": true}', "/max_uses"),
         (b'{"code": "friends", "max_per_account": 2, "valid_until": "tomorrow"}', "/valid_until"),
         (b'{"code": "friends", "max_per_account": 2, "valid_until": "2026-12-01T10:00:00"}', "/valid_until"),
+        # Instants are of this century: others would not even fit the database, once they are in UTC.
+        (b'{"code": "friends", "max_per_account": 2, "valid_until": "9999-12-31T23:59:59-12:00"}', "/valid_until"),
+        (b'{"code": "friends", "max_per_account": 2, "valid_until": "0001-01-01T00:00:00+14:00"}', "/valid_until"),
+        (b'{"code": "friends", "max_per_account": 2, "valid_until": "2100-01-01T00:00:00Z"}', "/valid_until"),
     ],
 )
 async def test_b18_a_code_that_makes_no_sense_is_refused_by_name(
