@@ -18,7 +18,18 @@ import pytest
 
 from tests.end2end.conftest import free_seats
 from tests.end2end.http_client import Buyer, client
-from tests.end2end.processes import ROOT, Demo, StackFacts, demo_folder, environment, kill, lives, until, until_async
+from tests.end2end.processes import (
+    ROOT,
+    Demo,
+    StackFacts,
+    check_invariants,
+    demo_folder,
+    environment,
+    kill,
+    lives,
+    until,
+    until_async,
+)
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -38,6 +49,12 @@ async def demo_on(folder: Path) -> AsyncIterator[tuple[Demo, StackFacts]]:
         yield demo, await demo.is_up()
     finally:
         await demo.end()
+
+
+async def stopped_sound(demo: Demo, stack: StackFacts) -> bool:
+    """End a demo that is up; its house must be in order, whatever was done to it (R39)."""
+    assert await check_invariants(stack.dsn) == []
+    return await demo.stop() == 0
 
 
 def family(stack: StackFacts) -> list[psutil.Process]:
@@ -74,7 +91,7 @@ async def test_signal_takes_everything_down_and_the_next_start_finds_its_data(
     async with demo_on(folder) as (demo, stack), client(stack.api_url) as http:
         again = await Buyer(http, fan.token).hold(event_id, free[:2], key=key)
         assert again.json()["hold_id"] == first.json()["hold_id"], "the same data, and the same signing key"
-        assert await demo.stop() == 0
+        assert await stopped_sound(demo, stack)
 
 
 async def test_crash_of_the_demo_leaves_nothing_that_blocks_the_next_start(folder: Path) -> None:
@@ -85,7 +102,7 @@ async def test_crash_of_the_demo_leaves_nothing_that_blocks_the_next_start(folde
         await until(lambda: not any(lives(found.pid) for found in processes), 20, "the children to follow")
     async with demo_on(folder) as (demo, stack):
         assert await answers(stack.api_url)
-        assert await demo.stop() == 0
+        assert await stopped_sound(demo, stack)
 
 
 async def test_next_start_does_not_wait_for_what_a_crash_left_running(folder: Path) -> None:
@@ -95,7 +112,7 @@ async def test_next_start_does_not_wait_for_what_a_crash_left_running(folder: Pa
         await demo.ended(5)
         async with demo_on(folder) as (second, stack):
             assert await answers(stack.api_url)
-            assert await second.stop() == 0
+            assert await stopped_sound(second, stack)
 
 
 async def test_second_demo_on_one_folder_is_refused_and_the_first_goes_on(folder: Path) -> None:
@@ -110,7 +127,7 @@ async def test_second_demo_on_one_folder_is_refused_and_the_first_goes_on(folder
         assert "--data" in second.stderr
         assert (folder / "stack.json").exists(), "the first one's, untouched"
         assert await answers(stack.api_url)
-        assert await demo.stop() == 0
+        assert await stopped_sound(demo, stack)
 
 
 async def test_process_that_dies_is_reported_and_started_again_at_its_address(folder: Path) -> None:
@@ -126,7 +143,7 @@ async def test_process_that_dies_is_reported_and_started_again_at_its_address(fo
         assert await answers(stack.api_url)
         _, writer = await asyncio.open_connection(*stack.terminal.split(":"))
         writer.close()
-        assert await demo.stop() == 0
+        assert await stopped_sound(demo, stack)
 
 
 async def test_database_that_dies_is_started_again_under_its_clients(folder: Path) -> None:
@@ -138,4 +155,4 @@ async def test_database_that_dies_is_started_again_under_its_clients(folder: Pat
         async with client(stack.api_url) as http:
             fan = await Buyer.new_fan(http)
             assert (await fan.hold(event_id, free[:1])).status_code == 201
-        assert await demo.stop() == 0
+        assert await stopped_sound(demo, stack)
