@@ -15,9 +15,11 @@ import pytest
 from backend_client import wire
 from booking.domain import errors
 from booking.domain.best_available import Block, candidates
-from booking.domain.model import BestAvailable, OrphanRule
+from booking.domain.caller import Role
+from booking.domain.model import AccessCodeTerms, BestAvailable, OrphanRule
 from booking.domain.replay import Outcome
 from booking.domain.seating_plan.generators import stadium
+from booking.services.access_codes import set_access_code
 from booking.services.hold_seats import hold_seats, read_hold, release_hold
 from booking.store.block_calls import hold_best_block
 from booking.store.block_source import FreeSeats
@@ -322,6 +324,34 @@ async def test_a_block_that_somebody_has_locked_is_passed_by(sound_database: Dat
             assert len(free) == 38, "a try that failed left a lock behind"
     finally:
         await other.close()
+
+
+async def test_b17_a_code_that_others_have_locked_is_waited_for_with_no_seat_in_hand(
+    sound_database: Database, dsn: str
+) -> None:
+    """The locking rules: a code comes before seats. Hand-picked holds with that code wait for seats: a circle else."""
+    event = await make_event(sound_database, seats=4)
+    terms = AccessCodeTerms("friends", 6, max_uses=2)
+    await set_access_code(sound_database, till(Role.SUPERVISOR), event, terms, key=str(uuid4()), digest=b"")
+    other, watcher = await asyncpg.connect(dsn), await asyncpg.connect(dsn)
+    try:
+        async with other.transaction():
+            await other.execute("SELECT FROM access_codes WHERE code = 'friends' FOR NO KEY UPDATE")
+            asked = asyncio.create_task(
+                hold_seats(
+                    sound_database, fan(), event, (), key=str(uuid4()), digest=b"",
+                    best_available=BestAvailable(2), access_code="friends",
+                )
+            )  # fmt: skip
+            while not await watcher.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+                assert not asked.done(), asked
+                await asyncio.sleep(0)
+            free = await other.fetch("SELECT FROM seats WHERE event_id = $1 FOR NO KEY UPDATE SKIP LOCKED", event)
+            assert len(free) == 4
+        assert len((await asked).value.seats) == 2
+    finally:
+        await other.close()
+        await watcher.close()
 
 
 @pytest.mark.parametrize("outcome", ["rollback", "commit"])
