@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -12,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from tests.bench.seat_map.plans import bowl, theatre
 from tests.gui.seat_map_stage import look_at, press, rest, seats_can_be_picked, show_map
 from widgets.seat_map import SeatMapPlan, SeatMapTexts
+from widgets.seat_map.key_steps import RowTyping
 from widgets.seat_map.navigation import Step, next_seat
 from widgets.seat_map.seat_grid import SeatGrid
 
@@ -94,11 +97,10 @@ def test_plus_minus_and_nought_zoom_and_show_the_whole_plan(qtbot: QtBot) -> Non
     assert widget.camera.scale == pytest.approx(fitting * 1.25)
     press(widget, Qt.Key.Key_Minus)
     assert widget.camera.scale == pytest.approx(fitting)
-    for key in (Qt.Key.Key_0, Qt.Key.Key_Home):
-        widget.zoom(3)
-        press(widget, key)
-        assert widget.camera.scale == pytest.approx(fitting)
-        assert widget.camera.follows
+    widget.zoom(3)
+    press(widget, Qt.Key.Key_0)
+    assert widget.camera.scale == pytest.approx(fitting)
+    assert widget.camera.follows
 
 
 def test_page_keys_go_through_the_sections(qtbot: QtBot) -> None:
@@ -156,3 +158,90 @@ def test_keys_that_mean_nothing_here_go_to_the_window(qtbot: QtBot) -> None:
     event = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_F9, Qt.KeyboardModifier.NoModifier)
     QCoreApplication.sendEvent(widget, event)
     assert not event.isAccepted()
+
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+def test_ctrl_and_arrows_go_from_row_to_row_and_from_section_to_section(qtbot: QtBot) -> None:
+    widget = show_map(qtbot)
+    plan = widget.plan
+    rows = np.flatnonzero(plan.row_section == 0)
+    widget.focus_seat(plan.seats_of_row(int(rows[3]))[4])
+    QTest.keyClick(widget, Qt.Key.Key_Down, CTRL)
+    assert plan.row_no[widget.focused_seat] == rows[4]
+    QTest.keyClick(widget, Qt.Key.Key_Up, CTRL)
+    assert widget.focused_seat == plan.seats_of_row(int(rows[3]))[4]
+    widget.focus_seat(plan.seats_of_row(int(rows[-1]))[0])
+    QTest.keyClick(widget, Qt.Key.Key_Down, CTRL)
+    assert plan.row_no[widget.focused_seat] == rows[-1], "the last row of a section is its end"
+    for expected in (1, 2, 0):
+        QTest.keyClick(widget, Qt.Key.Key_Right, CTRL)
+        assert plan.seat_section[widget.focused_seat] == expected
+    QTest.keyClick(widget, Qt.Key.Key_Left, CTRL)
+    assert plan.seat_section[widget.focused_seat] == 2
+
+
+def test_home_and_end_go_to_the_ends_of_the_row_and_with_ctrl_of_the_section(qtbot: QtBot) -> None:
+    widget = show_map(qtbot)
+    plan = widget.plan
+    rows = np.flatnonzero(plan.row_section == 1)
+    seats = plan.seats_of_row(int(rows[2]))
+    widget.focus_seat(seats[3])
+    press(widget, Qt.Key.Key_End)
+    assert widget.focused_seat == seats[-1]
+    press(widget, Qt.Key.Key_Home)
+    assert widget.focused_seat == seats[0]
+    QTest.keyClick(widget, Qt.Key.Key_End, CTRL)
+    assert widget.focused_seat == plan.seats_of_row(int(rows[-1]))[-1]
+    QTest.keyClick(widget, Qt.Key.Key_Home, CTRL)
+    assert widget.focused_seat == plan.seats_of_row(int(rows[0]))[0]
+
+
+def test_a_rows_letter_goes_to_that_row_of_the_same_section(qtbot: QtBot) -> None:
+    widget = show_map(qtbot)
+    plan = widget.plan
+    at = plan.seats_of_row(int(np.flatnonzero(plan.row_section == 1)[0]))[2]
+    widget.focus_seat(at)
+    QTest.keyClick(widget, Qt.Key.Key_K, Qt.KeyboardModifier.ShiftModifier)
+    assert plan.row_label[int(plan.row_no[widget.focused_seat])] == "K"
+    assert plan.seat_section[widget.focused_seat] == 1
+    before = widget.focused_seat
+    QTest.keyClicks(widget, "#")
+    assert widget.focused_seat == before
+
+
+def test_letters_in_quick_succession_spell_a_row_and_slow_ones_begin_anew() -> None:
+    plan = with_rows(theatre(), ["1", "10", "2", "A", "AA", "AB"])
+    typing = RowTyping()
+
+    def row_after(letter: str, at_s: float) -> str:
+        seat = typing.type(plan, 0, letter, at_s)
+        return plan.row_label[int(plan.row_no[seat])] if seat >= 0 else ""
+
+    assert [row_after("1", 0.0), row_after("0", 0.5)] == ["1", "10"]
+    assert [row_after("1", 10.0), row_after("2", 10.2)] == ["1", "2"], "no row is called 12"
+    assert [row_after("a", 20.0), row_after("b", 20.4)] == ["A", "AB"]
+    assert [row_after("a", 30.0), row_after("a", 32.0)] == ["A", "A"]
+    assert row_after("z", 40.0) == ""
+    assert not typing.under_way(40.1)
+
+
+def with_rows(plan: SeatMapPlan, first: list[str]) -> SeatMapPlan:
+    """The plan with other names for its first rows."""
+    values = {f.name: getattr(plan, f.name) for f in fields(SeatMapPlan) if f.init}
+    others = [f"Y{row}" for row in range(len(first), len(plan.row_label))]
+    section = np.zeros(len(plan.row_label), np.int32)
+    return SeatMapPlan(**{**values, "row_label": tuple(first + others), "row_section": section})
+
+
+def test_nought_goes_on_with_a_rows_name_and_shows_the_plan_otherwise(qtbot: QtBot) -> None:
+    widget = show_map(qtbot, with_rows(theatre(), ["A1", "A10"]))
+    widget.focus_seat(0)
+    QTest.keyClick(widget, Qt.Key.Key_A, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClicks(widget, "10")
+    assert widget.plan.row_label[int(widget.plan.row_no[widget.focused_seat])] == "A10"
+    assert not widget.camera.follows
+    widget._row_typing = RowTyping()
+    QTest.keyClicks(widget, "0")
+    assert widget.camera.follows

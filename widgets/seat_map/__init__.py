@@ -6,9 +6,11 @@ struck = printed, dotted = used; cross = blocked. Outline: rounded square = acce
 restricted view.
 
 Hands: wheel zooms about the pointer; a drag pans (also middle button, or space and drag); a click picks; Shift or Ctrl
-and click picks a range in the row; Shift and drag draws a rubber band; from afar a double click zooms into a section.
-Keys: arrows step from seat to seat, Space or Enter picks, + and - zoom, 0 or Home shows the whole plan, Page Up and
-Page Down go through the sections.
+and click picks a range in the row; Shift and drag draws a rubber band, Ctrl and drag a lasso; from afar a double click
+zooms into a section. Where a click takes several seats, they are ringed under the pointer beforehand.
+Keys: arrows step from seat to seat, with Ctrl from row to row and from section to section (Page Up and Page Down, too),
+Home and End go to the ends of the row and with Ctrl of the section, Shift and the letters of a row's name go to it,
+Shift and an arrow picks on in the row, Space or Enter picks, + and - zoom, 0 shows the whole plan.
 """
 
 from __future__ import annotations

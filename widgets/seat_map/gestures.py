@@ -1,4 +1,4 @@
-"""What a hand does with the mouse, told apart: click, drag to pan, rubber band, range.
+"""What a hand does with the mouse, told apart: click, drag to pan, rubber band, lasso, range.
 
 A state machine over presses, moves and releases that knows no seat and no Qt; the widget asks it what a movement means.
 """
@@ -16,6 +16,7 @@ class Gesture(Enum):
     PRESSED = auto()  # may still become a click
     PANNING = auto()
     BANDING = auto()
+    LASSOING = auto()
 
 
 @dataclass(slots=True)
@@ -24,16 +25,16 @@ class Hand:
 
     gesture: Gesture = Gesture.NONE
     pans_only: bool = False
-    bands: bool = False
+    drags: Gesture = Gesture.PANNING
     start_x: float = 0.0
     start_y: float = 0.0
     x: float = 0.0
     y: float = 0.0
 
-    def press(self, x: float, y: float, *, bands: bool, pans_only: bool) -> None:
-        """A button went down; `pans_only` for the middle button or a held space bar."""
+    def press(self, x: float, y: float, *, drags: Gesture, pans_only: bool) -> None:
+        """A button went down; a drag will be `drags`, and `pans_only` for the middle button or a held space bar."""
         self.gesture = Gesture.PANNING if pans_only else Gesture.PRESSED
-        self.bands, self.pans_only = bands, pans_only
+        self.drags, self.pans_only = drags, pans_only
         self.start_x, self.start_y, self.x, self.y = x, y, x, y
 
     def move(self, x: float, y: float) -> tuple[float, float]:
@@ -43,7 +44,7 @@ class Hand:
         if self.gesture is Gesture.PRESSED:
             if max(abs(x - self.start_x), abs(y - self.start_y)) < DRAG_FROM_PX:
                 return 0.0, 0.0
-            self.gesture = Gesture.BANDING if self.bands else Gesture.PANNING
+            self.gesture = self.drags
             before_x, before_y = self.start_x, self.start_y
         if self.gesture is Gesture.PANNING:
             return x - before_x, y - before_y

@@ -79,3 +79,51 @@ def seats_between(plan: SeatMapPlan, one: int, other: int) -> range:
     if plan.row_no[one] != plan.row_no[other]:
         return range(other, other + 1)
     return range(min(one, other), max(one, other) + 1)
+
+
+def row_step(plan: SeatMapPlan, seat_no: int, by: int) -> int:
+    """The seat nearest to this one in the next (`by` = 1) or previous (-1) row of its section; at the last, itself."""
+    rows = _rows_beside(plan, seat_no)
+    at = int(np.flatnonzero(rows == plan.row_no[seat_no])[0]) + by
+    return nearest_in_row(plan, int(rows[at]), seat_no) if 0 <= at < len(rows) else seat_no
+
+
+def row_end(plan: SeatMapPlan, seat_no: int, *, last: bool) -> int:
+    """First or last seat of the row."""
+    seats = plan.seats_of_row(int(plan.row_no[seat_no]))
+    return seats[-1] if last else seats[0]
+
+
+def section_end(plan: SeatMapPlan, seat_no: int, *, last: bool) -> int:
+    """First seat of the section's first row, or last seat of its last."""
+    rows = _rows_beside(plan, seat_no)
+    seats = plan.seats_of_row(int(rows[-1 if last else 0]))
+    return seats[-1] if last else seats[0]
+
+
+def row_called(plan: SeatMapPlan, seat_no: int, beginning: str) -> int:
+    """The nearest seat of the row whose name begins so: of this section before others, -1 when no row does.
+
+    A row of just that name comes before one that only begins with it.
+    """
+    wanted = beginning.casefold()
+    names = [label.casefold() for label in plan.row_label]
+    rows = [row for row, name in enumerate(names) if name.startswith(wanted) and plan.row_count[row]]
+    if not rows:
+        return -1
+    section = int(plan.seat_section[seat_no]) if seat_no >= 0 else 0
+    row = min(rows, key=lambda row: (int(plan.row_section[row]) != section, names[row] != wanted, row))
+    return nearest_in_row(plan, row, seat_no) if seat_no >= 0 else plan.seats_of_row(row)[0]
+
+
+def nearest_in_row(plan: SeatMapPlan, row: int, seat_no: int) -> int:
+    """The seat of a row that stands closest to a seat."""
+    seats = plan.seats_of_row(row)
+    column = slice(seats.start, seats.stop)
+    away = np.hypot(plan.x[column] - plan.x[seat_no], plan.y[column] - plan.y[seat_no])
+    return seats.start + int(away.argmin())
+
+
+def _rows_beside(plan: SeatMapPlan, seat_no: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    """Rows with seats of the section of a seat, in the plan's order."""
+    return np.flatnonzero((plan.row_section == plan.seat_section[seat_no]) & (plan.row_count > 0))

@@ -6,13 +6,14 @@ Nothing here ever enters the seats' picture, so that moving the mouse costs no s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPen
+from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
 
 from widgets.seat_map.palette import MapPalette
+from widgets.seat_map.spotlight import Spotlight
 
 PULSE_S = 0.7
 LOST_S = 2.6
@@ -26,11 +27,20 @@ _CORNER_ALPHA = 235
 
 @dataclass(slots=True)
 class Overlays:
-    """Seats by number, times in seconds of a monotonic clock. `band` is in logical px."""
+    """Seats by number, times in seconds of a monotonic clock. `band` and `lasso` are in logical px.
+
+    `preview` is the block that a click would take; `warned` are seats lost or left single, `offered` those to be had
+    instead.
+    """
 
     hover: int = -1
     focus: int = -1
     band: QRectF | None = None
+    lasso: tuple[QPointF, ...] = ()
+    preview: tuple[int, ...] = ()
+    warned: tuple[int, ...] = ()
+    offered: tuple[int, ...] = ()
+    spot: Spotlight | None = None
     stale: bool = False
     stale_text: str = ""
     place: str = ""
@@ -53,7 +63,9 @@ class Overlays:
         """Whether anything changes with time; lost seats that have been shown long enough are dropped."""
         self.lost = {seat: since for seat, since in self.lost.items() if now_s - since < LOST_S}
         pulsing = not self.reduced_motion and any(now_s - since < PULSE_S for since in self.appeared.values())
-        return pulsing or bool(self.lost)
+        if self.spot is not None and not self.spot.strength(now_s, still=self.reduced_motion):
+            self.spot = None
+        return pulsing or bool(self.lost) or self.spot is not None
 
     def moving_seats(self, now_s: float) -> list[int]:
         """Seats whose overlay changes with time."""
@@ -98,6 +110,28 @@ class OverlayPainter:
         color.setAlphaF(strength * 0.35)
         self._ring(centre, self._base() + 7.0, color, 3.0)
 
+    def preview_ring(self, centre: QPointF) -> None:
+        """A seat of the block that a click takes."""
+        self._ring(centre, self._base() + 2.0, self._palette.bed, 5.0)
+        self._ring(centre, self._base() + 2.0, self._palette.token("band"), 3.0)
+
+    def warned_ring(self, centre: QPointF) -> None:
+        """A seat that was lost, or that would be left single: ringed and crossed out beside, as long as it matters."""
+        radius = self._base() + 4.0
+        self._ring(centre, radius, self._palette.bed, 5.0)
+        self._ring(centre, radius, self._palette.token("lost"), 2.5)
+        reach = radius * 0.72
+        self._painter.drawLine(QLineF(centre.x() - reach, centre.y() + reach, centre.x() + reach, centre.y() - reach))
+
+    def offered_ring(self, centre: QPointF) -> None:
+        """A seat to be had instead: a broken ring, for it is nobody's yet."""
+        radius = self._base() + 3.0
+        self._ring(centre, radius, self._palette.bed, 5.0)
+        pen = QPen(self._palette.token("band"), 2.5)
+        pen.setDashPattern([2.0, 1.2])
+        self._painter.setPen(pen)
+        self._painter.drawEllipse(centre, radius, radius)
+
     def hover_ring(self, centre: QPointF) -> None:
         """The seat under the pointer."""
         self._ring(centre, self._base() + 2.0, self._palette.bed, 4.0)
@@ -117,6 +151,14 @@ class OverlayPainter:
         color.setAlpha(40)
         self._painter.setBrush(color)
         self._painter.drawRect(box)
+
+    def lasso(self, points: Sequence[QPointF]) -> None:
+        """The loop drawn so far, closed as it would be if the button were let go."""
+        color = QColor(self._palette.token("band"))
+        self._painter.setPen(QPen(color, 1.5, Qt.PenStyle.DashLine))
+        color.setAlpha(40)
+        self._painter.setBrush(color)
+        self._painter.drawPolygon(QPolygonF(list(points)), Qt.FillRule.OddEvenFill)
 
     def frame(self, area: QRectF) -> None:
         """The map has the keyboard, but no seat does yet."""

@@ -22,7 +22,8 @@ from widgets.seat_map.accessible import describe
 from widgets.seat_map.accessible_tree import SpokenMap
 from widgets.seat_map.camera import Camera
 from widgets.seat_map.damage import area_of, damaged_region
-from widgets.seat_map.overlays import OverlayPainter, Overlays, ring_box
+from widgets.seat_map.overlay_layer import paint_overlays, paint_spotlight
+from widgets.seat_map.overlays import Overlays, ring_box
 from widgets.seat_map.plan import Bytes, Indices, SeatMapPlan, empty_plan
 from widgets.seat_map.renderer import Level, Stats
 from widgets.seat_map.scene import Scene
@@ -46,6 +47,8 @@ class SeatMapView(QWidget):
     """Another plan, place or scale."""
     seat_focused = Signal(int)
     """The keyboard stands on another seat."""
+    seats_changed = Signal()
+    """Seats look otherwise than before: their states, whose they are, what is put back."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, texts: SeatMapTexts | None = None) -> None:
         super().__init__(parent)
@@ -89,6 +92,7 @@ class SeatMapView(QWidget):
         self._pending.clear()
         self._scene.states.set_all(np.asarray(states, np.uint8))
         self._redraw_later()
+        self.seats_changed.emit()
 
     def apply_changes(self, seats: npt.NDArray[np.integer], states: Bytes) -> None:
         """Post changes in order; drawn at the next flush. Raises SeatOutOfPlanError at once for a foreign seat."""
@@ -123,15 +127,6 @@ class SeatMapView(QWidget):
     def dim_categories(self, categories: Iterable[int]) -> None:
         """Put seats of these categories back (the legend's filter); none: all show as they are."""
         self._stamp(self._scene.states.dim_categories(categories))
-
-    def show_lost(self, seats: Iterable[int]) -> None:
-        """Flash seats that were lost to another buyer."""
-        lost = tuple(seats)
-        self._scene.states.slots_of(lost)
-        self._overlays.lose(lost, monotonic())
-        for seat in lost:
-            self._update_ring(seat)
-        self._animate()
 
     def set_stale(self, stale: bool, text: str | None = None) -> None:
         """Hatch the map while it is not live; `text` stands in for the host's word of it."""
@@ -301,6 +296,7 @@ class SeatMapView(QWidget):
         """Draw changed seats, unless all will be drawn anyway."""
         if not len(slots):
             return
+        self.seats_changed.emit()
         if self.level is Level.FAR and not self._count_timer.isActive():
             self._count_timer.start()
         if self._needs_full or not self.isVisible():
@@ -346,6 +342,9 @@ class SeatMapView(QWidget):
         now_s = monotonic()
         for seat in self._overlays.moving_seats(now_s):
             self._update_ring(seat)
+        spot = self._overlays.spot
+        if spot is not None and spot.fades(now_s):
+            self.update()
         self._animate()
 
     def _update_ring(self, seat_no: int) -> None:
@@ -361,27 +360,6 @@ class SeatMapView(QWidget):
     def _nearest(self, point: QPointF, reach_px: float) -> int:
         x, y = self._camera.to_plan(point.x(), point.y())
         return self._scene.grid.nearest(x, y, reach_px / self._camera.scale) if self.plan.seat_count else -1
-
-    def _paint_overlays(self, painter: QPainter) -> None:
-        overlays, now_s = self._overlays, monotonic()
-        brush = OverlayPainter(painter, self._scene.palette, self._seat_px(), now_s)
-        still = overlays.reduced_motion
-        for seat in overlays.mine:
-            brush.own_ring(self._centre(seat), overlays.appeared[seat], still=still)
-        for seat, since_s in overlays.lost.items():
-            brush.lost_ring(self._centre(seat), since_s, still=still)
-        if overlays.hover >= 0:
-            brush.hover_ring(self._centre(overlays.hover))
-        if overlays.focus >= 0:
-            brush.focus_ring(self._centre(overlays.focus), active=self.hasFocus())
-        if overlays.band is not None:
-            brush.band(overlays.band)
-        if overlays.place:
-            brush.place(overlays.place)
-        if overlays.stale:
-            brush.veil(QRectF(self.rect()), overlays.stale_text)
-        if self.hasFocus() and overlays.focus < 0:
-            brush.frame(QRectF(self.rect()))
 
     # ------------------------------------------------------------------ Qt
 
@@ -401,7 +379,8 @@ class SeatMapView(QWidget):
         painter = QPainter(self)
         self._scene.blit(painter, dpr)
         self._scene.paint_labels(painter, clip, dpr)
-        self._paint_overlays(painter)
+        paint_spotlight(painter, self._scene, self._camera, self._overlays, clip, dpr)
+        paint_overlays(painter, self._scene, self._camera, self._overlays, self.rect(), has_keyboard=self.hasFocus())
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -2,47 +2,61 @@
 
 from __future__ import annotations
 
+from time import monotonic
+
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QEnterEvent, QHelpEvent, QKeyEvent, QMouseEvent, QNativeGestureEvent, QWheelEvent
+from PySide6.QtGui import (
+    QEnterEvent,
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QNativeGestureEvent,
+    QPolygonF,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from widgets.seat_map.gestures import Gesture, Hand, SpaceBar
-from widgets.seat_map.navigation import Step, next_seat, seats_between, section_step
+from widgets.seat_map.key_steps import RowTyping, is_arrow, moves, needs_seat, row_mate, seat_after
+from widgets.seat_map.lasso import Lasso, seats_inside
+from widgets.seat_map.marked_view import MarkedSeatMap
+from widgets.seat_map.navigation import seats_between
 from widgets.seat_map.plan import SeatMapPlan
 from widgets.seat_map.renderer import Level
 from widgets.seat_map.texts import SeatMapTexts
 from widgets.seat_map.tip_place import point_for_qt, tip_corner, tip_size
-from widgets.seat_map.view import SeatMapView
 from widgets.theme import Theme
 
 ZOOM_STEP = 1.25
-_STEPS = {
-    Qt.Key.Key_Left: Step.LEFT,
-    Qt.Key.Key_Right: Step.RIGHT,
-    Qt.Key.Key_Up: Step.UP,
-    Qt.Key.Key_Down: Step.DOWN,
-}
 
 
-class SeatMapWidget(SeatMapView):
+class SeatMapWidget(MarkedSeatMap):
     """The seat map; the package's docstring tells the visual grammar, the gestures and the keys."""
 
     seat_clicked = Signal(int)
     seats_banded = Signal(object)
-    """Seat numbers (ascending int64 array) of a rubber band or a range that this person can pick or has picked."""
+    """Seat numbers (ascending int64 array) of a rubber band, lasso or range that this person can pick or has picked."""
+    block_chosen = Signal(object)
+    """Seat numbers (tuple) of the block that was shown under the pointer or the keyboard, clicked or chosen."""
     seat_hovered = Signal(int)
     """Seat under the pointer, -1 when there is none."""
     seat_activated = Signal(int)
     """Space or Enter on the focused seat."""
 
+    count_typed = Signal(int)
+    """A digit from 1 to 9."""
+
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, texts: SeatMapTexts | None = None) -> None:
         super().__init__(theme, parent, texts=texts)
         self._hand = Hand()
         self._space = SpaceBar()
+        self._row_typing = RowTyping()
         self._band_mode = False
         self._anchor = -1
+        self._lasso = Lasso()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.installEventFilter(self)
@@ -68,6 +82,7 @@ class SeatMapWidget(SeatMapView):
         self._overlays.hover = seat_no
         self._update_ring(before)
         self._update_ring(seat_no)
+        self.refresh_preview()
         self.seat_hovered.emit(seat_no)
 
     def _click(self, point: QPointF, *, extends: bool) -> None:
@@ -76,6 +91,8 @@ class SeatMapWidget(SeatMapView):
             return
         if extends and self._anchor >= 0:
             self._emit_selectable(np.array(seats_between(self.plan, self._anchor, seat), np.int64))
+        elif len(block := tuple(self._block_of(seat))) > 1:
+            self.block_chosen.emit(block)
         else:
             self.seat_clicked.emit(seat)
         self._anchor = seat
@@ -88,6 +105,24 @@ class SeatMapWidget(SeatMapView):
         self._set_band(None)
         first, last = self._camera.to_plan(left, top), self._camera.to_plan(right, bottom)
         self._emit_selectable(self._scene.grid.seats_in(*first, *last))
+
+    def _reach_lasso(self, point: QPointF) -> None:
+        if self._lasso.reach(point.x(), point.y()):
+            self._set_lasso(tuple(QPointF(x, y) for x, y in self._lasso.points))
+
+    def _end_lasso(self) -> None:
+        loop = self._lasso.close()
+        self._set_lasso(())
+        camera = self._camera
+        middle = np.array([camera.width / 2, camera.height / 2])
+        in_plan = (loop - middle) / camera.scale + np.array([camera.x, camera.y])
+        self._emit_selectable(seats_inside(self.plan, self._scene.grid, in_plan))
+
+    def _set_lasso(self, points: tuple[QPointF, ...]) -> None:
+        for path in (self._overlays.lasso, points):
+            if path:
+                self.update(QPolygonF(list(path)).boundingRect().toAlignedRect().adjusted(-3, -3, 3, 3))
+        self._overlays.lasso = points
 
     def _emit_selectable(self, seats: npt.NDArray[np.integer]) -> None:
         if len(seats):
@@ -102,12 +137,28 @@ class SeatMapWidget(SeatMapView):
                 self.update(box.toAlignedRect().adjusted(-3, -3, 3, 3))
         self._overlays.band = band
 
-    def _step(self, step: Step) -> None:
+    def _step(self, key: int, *, ctrl: bool) -> None:
         at = self._overlays.focus
-        if at < 0:
+        if at < 0 and needs_seat(key, ctrl=ctrl):
             self._focus_first()
         else:
-            self.focus_seat(next_seat(self.plan, self._scene.grid, at, step))
+            self.focus_seat(seat_after(self.plan, self._scene.grid, at, key, ctrl=ctrl))
+
+    def _type(self, letter: str, *, begins: bool) -> bool:
+        """A letter of a row's name, which `begins` with Shift; a digit that goes on with none says how many."""
+        if not (self.plan.seat_count and len(letter) == 1 and letter.isalnum()):
+            return False
+        now_s = monotonic()
+        if not self._row_typing.under_way(now_s):
+            if letter.isdecimal() and letter != "0":
+                self.count_typed.emit(int(letter))
+                return True
+            if letter == "0" or not begins:
+                return False
+        seat = self._row_typing.type(self.plan, self._overlays.focus, letter, now_s)
+        if seat >= 0:
+            self.focus_seat(seat)
+        return seat >= 0
 
     def _focus_first(self) -> None:
         """Put the keyboard on the seat nearest to the middle of the view that can be picked, if there is one."""
@@ -130,25 +181,49 @@ class SeatMapWidget(SeatMapView):
             self._focus_first()
             return
         self._anchor = self._overlays.focus
-        self.seat_activated.emit(self._overlays.focus)
+        if len(block := tuple(self._block_of(self._anchor))) > 1:
+            self.block_chosen.emit(block)
+        else:
+            self.seat_activated.emit(self._anchor)
 
-    def _press_key(self, key: int) -> bool:
+    def _extend(self, key: int) -> bool:
+        """Shift and an arrow: one seat on in the row, and pick all from where the range began."""
+        at = self._overlays.focus
+        if not is_arrow(key) or not self.plan.seat_count:
+            return False
+        if at < 0:
+            self._focus_first()
+            return True
+        if self._anchor < 0 or self.plan.row_no[self._anchor] != self.plan.row_no[at]:
+            self._anchor = at
+        to = row_mate(self.plan, at, key)
+        self.focus_seat(to)
+        self._emit_selectable(np.array(seats_between(self.plan, self._anchor, to), np.int64))
+        return True
+
+    def _drag_of(self, keys: Qt.KeyboardModifier) -> Gesture:
+        """What a drag with these keys held means."""
+        if keys & Qt.KeyboardModifier.ShiftModifier or self._band_mode:
+            return Gesture.BANDING
+        return Gesture.LASSOING if keys & Qt.KeyboardModifier.ControlModifier else Gesture.PANNING
+
+    def _press_key(self, key: int, *, ctrl: bool) -> bool:
         """Do what a key says; False when it says nothing here."""
-        if key in _STEPS and self.plan.seat_count:
-            self._step(_STEPS[Qt.Key(key)])
-        elif key in {Qt.Key.Key_PageUp, Qt.Key.Key_PageDown} and self.plan.seat_count:
-            self.focus_seat(section_step(self.plan, self._overlays.focus, 1 if key == Qt.Key.Key_PageDown else -1))
+        if moves(key, ctrl=ctrl) and self.plan.seat_count:
+            self._step(key, ctrl=ctrl)
         elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             self._activate()
         elif key in {Qt.Key.Key_Plus, Qt.Key.Key_Equal}:
             self.zoom_by_steps(1)
         elif key == Qt.Key.Key_Minus:
             self.zoom_by_steps(-1)
-        elif key in {Qt.Key.Key_0, Qt.Key.Key_Home}:
+        elif key == Qt.Key.Key_0:
             self.fit()
-        elif key == Qt.Key.Key_Escape and self._hand.gesture is Gesture.BANDING:
+        elif key == Qt.Key.Key_Escape and self._hand.gesture in {Gesture.BANDING, Gesture.LASSOING}:
             self._hand.release()
+            self._lasso.close()
             self._set_band(None)
+            self._set_lasso(())
         else:
             return False
         return True
@@ -184,10 +259,12 @@ class SeatMapWidget(SeatMapView):
         if not middle and event.button() != Qt.MouseButton.LeftButton:
             event.ignore()
             return
-        shifted = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         point = event.position()
         self._space.dragged |= self._space.held
-        self._hand.press(point.x(), point.y(), bands=shifted or self._band_mode, pans_only=middle or self._space.held)
+        self._lasso.begin(point.x(), point.y())
+        self._hand.press(
+            point.x(), point.y(), drags=self._drag_of(event.modifiers()), pans_only=middle or self._space.held
+        )
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         point = event.position()
@@ -198,6 +275,8 @@ class SeatMapWidget(SeatMapView):
         if self._hand.gesture is Gesture.BANDING:
             left, top, right, bottom = self._hand.band()
             self._set_band(QRectF(left, top, right - left, bottom - top))
+        elif self._hand.gesture is Gesture.LASSOING:
+            self._reach_lasso(point)
         elif (dx or dy) and self._camera.pan(dx, dy):
             self._hover(-1)
             self._change_view()
@@ -210,6 +289,8 @@ class SeatMapWidget(SeatMapView):
             self._click(event.position(), extends=bool(event.modifiers() & extending))
         elif ended is Gesture.BANDING:
             self._end_band()
+        elif ended is Gesture.LASSOING:
+            self._end_lasso()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if self.level is Level.FAR:
@@ -229,10 +310,24 @@ class SeatMapWidget(SeatMapView):
         self._hover(self.seat_at(event.position()))
         super().enterEvent(event)
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.refresh_preview()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.refresh_preview()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Space:
             self._space.press(repeated=event.isAutoRepeat())
-        elif not self._press_key(event.key()):
+            return
+        held = event.modifiers()
+        ctrl, shift = bool(held & Qt.KeyboardModifier.ControlModifier), bool(held & Qt.KeyboardModifier.ShiftModifier)
+        other = bool(held & (Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier))
+        typed = not ctrl and not other and self._type(event.text(), begins=shift)
+        extended = shift and not ctrl and not other and self._extend(event.key())
+        if not (typed or extended or self._press_key(event.key(), ctrl=ctrl)):
             super().keyPressEvent(event)
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
