@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from uuid import UUID
 
+import asyncpg
 import pytest
 
-from booking.domain.caller import Caller
+from booking.domain.caller import Caller, Role
 from booking.domain.errors import (
     HoldExpiredError,
     HoldNotOpenError,
@@ -15,11 +17,20 @@ from booking.domain.errors import (
     PriceUnknownError,
     TierInHoldsError,
 )
-from booking.domain.model import CheckoutLine, CheckoutPlaces, OperationResult, OrderPlaces, ResultOutcome, TierQuantity
+from booking.domain.model import (
+    AccessCodeTerms,
+    CheckoutLine,
+    CheckoutPlaces,
+    OperationResult,
+    OrderPlaces,
+    ResultOutcome,
+    TierQuantity,
+)
 from booking.domain.states import HoldStatus, OperationKind, OrderStatus, PrintJobStatus, TicketStatus
 from booking.services import issue_tickets
+from booking.services.access_codes import set_access_code
 from booking.services.check_out import check_out
-from booking.services.hold_seats import read_hold
+from booking.services.hold_seats import hold_seats, read_hold
 from booking.services.orders import cancel_order, read_order
 from booking.services.print_tickets import open_print_job, report_print_job
 from booking.services.sweep_expired import sweep_once
@@ -162,6 +173,35 @@ async def test_r5_seats_and_places_of_two_dead_sales_go_to_one_mixed_hold(
     hold = await Counter(db, fan(), event_id).hold(4, 3, 5)
     assert ([seat.seat_no for seat in hold.seats], hold.places[0].quantity) == ([3, 5], 4)
     assert await count(db, "SELECT count(*) FROM orders WHERE status = 'EXPIRED'") == 2
+
+
+async def test_b17_a_mixed_hold_waits_for_its_code_with_nothing_of_a_dead_sale_in_hand(
+    sound_database: Database, clock: Clock, dsn: str
+) -> None:
+    """The locking rules: account, then the access code, and only then orders, holds, seats and counters."""
+    db = sound_database
+    event_id = await make_standing(db, 6)
+    late = Counter(db, fan(), event_id)
+    await late.check_out(await late.hold(6, tier_id=FLOOR))
+    terms = AccessCodeTerms("friends", 6, max_uses=2)
+    await set_access_code(db, till(Role.SUPERVISOR), event_id, terms, key="made", digest=b"")
+    await clock.move(seconds=1_000)
+    other = await asyncpg.connect(dsn)
+    try:
+        async with other.transaction():
+            await other.execute("SELECT FROM access_codes WHERE code = 'friends' FOR NO KEY UPDATE")
+            wanted = TierQuantity(FLOOR, 2)
+            asked = asyncio.create_task(
+                hold_seats(db, fan(), event_id, (3,), key="k", digest=b"", tiers=[wanted], access_code="friends")
+            )
+            while not await count(db, "SELECT count(*) FROM pg_locks WHERE NOT granted"):
+                assert not asked.done(), asked
+                await asyncio.sleep(0)
+            for table, rows in (("orders", 1), ("holds", 1), ("ga_tiers", 1), ("seats", 40)):
+                assert len(await other.fetch(f"SELECT FROM {table} FOR NO KEY UPDATE SKIP LOCKED")) == rows, table
+        assert (await asked).value.places[0].quantity == 2
+    finally:
+        await other.close()
 
 
 async def test_r24_a_cancelled_order_gives_its_places_back_or_keeps_them_in_the_hold(sound_database: Database) -> None:

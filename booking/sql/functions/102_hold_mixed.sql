@@ -1,6 +1,6 @@
 -- Seats and places of tiers in one hold and one transaction, all or nothing (R3, R11): hold_seats_batch, then the claim.
--- It runs alone and waits for locks, in the one order: account → (dead sales) → seats → counters. When either part is lost
--- everything is undone, and the answer names what was lost of both.
+-- It runs alone and waits for locks, in the one order: account → access code → (dead sales) → seats → counters. When either
+-- part is lost everything is undone, and the answer names what was lost of both.
 DROP FUNCTION IF EXISTS hold_mixed(
     integer, text, text, text, bytea, uuid, uuid, uuid, integer[], integer[], integer[], text, uuid);
 CREATE FUNCTION hold_mixed(
@@ -25,6 +25,7 @@ BEGIN
         IF EXISTS (SELECT FROM unnest(p_tiers) AS t (id) CROSS JOIN LATERAL tier_standing(p_event, t.id, v_now) s
                     WHERE s.dead > 0) THEN
             PERFORM lock_account(p_event, p_principal);
+            PERFORM limit_by_code(p_event, p_principal, p_code, v_now);  -- its lock comes before those of sales
             PERFORM end_dead_sales(p_event, p_principal, p_seats, v_now, p_tiers);
         END IF;
         SELECT * INTO v_hold
