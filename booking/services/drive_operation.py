@@ -69,16 +69,15 @@ async def drive(db: Database, provider: PaymentProvider, operation: PaymentOpera
     return None if ask is None else await _send(db, provider, operation, ask)
 
 
-async def take_at_once(db: Database, provider: PaymentProvider, operation: PaymentOperation) -> None:
+async def take_at_once(db: Database, provider: PaymentProvider, operation: PaymentOperation) -> SettledStep | None:
     """An authorization that was just opened, and the capture or void that follows from it. The worker does the rest.
 
-    An operation of another provider is left alone.
+    Returns the newest step. An operation of another provider is left alone.
     """
     if operation.provider != provider.name:
-        return
+        return None
     step = await authorize(db, provider, operation)
-    if step is not None:
-        await follow_up(db, provider, step)
+    return None if step is None else await follow_up(db, provider, step)
 
 
 async def end_unsent(db: Database, operation: PaymentOperation) -> None:

@@ -169,6 +169,16 @@ class Database:
         """
         return await self._repeat(self.sales, query, args)
 
+    async def call_once(self, query: str, *args: object) -> list[Record]:
+        """Run one statement as a transaction of its own, on the sale pool, and never again.
+
+        Raises:
+            BusyError: it waited too long for a lock or for a connection; nothing was done.
+            AuthorityAwayError: the outcome is not known.
+        """
+        with domain_errors():
+            return await self.sales.fetch(self.sales.limits.statement_s, query, args)
+
     async def _fetch_on_lane(self, query: str, *args: object) -> list[Record]:
         if self.lanes is None:
             raise AuthorityAwayError("This program runs no lanes.")

@@ -72,9 +72,9 @@ async def open_payment(db: Database, caller: Caller, order_id: UUID, intent: Pay
 
 async def mark_sent(db: Database, operation_id: UUID) -> bool:
     """CREATED → SENT. Not for repeating: the second time it says that somebody has sent it."""
-    async with db.transaction() as connection:
-        sent: bool = await connection.fetchval(query("mark_sent"), operation_id)
-        return sent
+    rows = await db.call_once(query("mark_sent"), operation_id)
+    sent: bool = rows[0]["sent"]
+    return sent
 
 
 @dataclass(frozen=True, slots=True)

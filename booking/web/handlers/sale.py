@@ -17,6 +17,7 @@ from booking.domain.model import (
     PaymentIntent,
     PaymentStep,
     ResultOutcome,
+    SettledStep,
     TierQuantity,
 )
 from booking.domain.replay import Outcome
@@ -117,15 +118,16 @@ async def _taken_to_provider(call: Call, outcome: Outcome[PaymentStep]) -> Outco
     _driving.add(driving)
     driving.add_done_callback(_end_driving)
     await asyncio.wait({driving}, timeout=PROVIDER_PATIENCE_S)
-    order = await orders.read_order(call.db, call.signed_in, operation.order_id)
+    told = driving.result() if driving.done() and driving.exception() is None else None
+    order = await orders.read_order(call.db, call.signed_in, operation.order_id) if told is None else told.order
     now = next((one for one in order.operations if one.operation_id == operation.operation_id), operation)
     return Outcome(PaymentStep(now, order), outcome.replayed)
 
 
-_driving: set[asyncio.Task[None]] = set()
+_driving: set[asyncio.Task[SettledStep | None]] = set()
 
 
-def _end_driving(task: asyncio.Task[None]) -> None:
+def _end_driving(task: asyncio.Task[SettledStep | None]) -> None:
     _driving.discard(task)
     if not task.cancelled() and task.exception() is not None:
         log.warning("%s goes on in the worker", task.get_name(), exc_info=task.exception())
