@@ -61,6 +61,12 @@ BEGIN
                AND NOT CASE WHEN h.expires_at <= p_now THEN is_dead_hold(h, p_now) ELSE false END);
 END $$;
 
+-- How many seats and places may be paid at once in one part.
+CREATE OR REPLACE FUNCTION quota_of_part(p_event events, p_now timestamptz) RETURNS integer LANGUAGE sql STABLE AS $$
+    SELECT CASE WHEN p_event.paying_cap < 750 THEN p_event.paying_cap
+                ELSE (p_event.paying_cap - paying_in_slots(p_event.event_id, 0, 0, p_now)) / 15 END
+$$;
+
 -- A slot in which so many places may be paid now, its lock ours until the end of the transaction. -1: the cap is reached.
 -- NULL: what has room is locked by others; with p_wait we wait for the first of them instead. Each session begins at a part
 -- of its own, so that sessions meet late, and a batch stays in its part until that is full. Caller: all row locks of the sale.
@@ -68,14 +74,11 @@ CREATE OR REPLACE FUNCTION claim_paying_slot(p_event events, p_places integer, p
 RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
     v_parts CONSTANT integer := CASE WHEN p_event.paying_cap < 750 THEN 1 ELSE 15 END;
-    v_quota integer := p_event.paying_cap;
+    v_quota CONSTANT integer := quota_of_part(p_event, p_now);
     v_mine  boolean;
     v_busy  integer;
     v_slot  integer;
 BEGIN
-    IF v_parts = 15 THEN
-        v_quota := (v_quota - paying_in_slots(p_event.event_id, 0, 0, p_now)) / 15;
-    END IF;
     FOR n IN 0 .. v_parts - 1 LOOP
         v_slot := CASE v_parts WHEN 1 THEN 0 ELSE 1 + (pg_backend_pid() + n) % 15 END;
         -- Our own part is locked before it is counted; the others only when a look says that they have room.
@@ -104,6 +107,12 @@ END $$;
 CREATE OR REPLACE FUNCTION paying_in_part(p_event integer, p_slot integer, p_now timestamptz)
 RETURNS integer LANGUAGE sql STABLE AS $$
     SELECT paying_in_slots(p_event, p_slot, CASE p_slot WHEN 0 THEN 15 ELSE p_slot END, p_now)
+$$;
+
+-- How many more may be paid in a part. True until the end of the transaction that has claimed it: nobody else gets in.
+CREATE OR REPLACE FUNCTION room_in_slot(p_event integer, p_slot integer, p_now timestamptz)
+RETURNS integer LANGUAGE sql STABLE AS $$
+    SELECT quota_of_part(e, p_now) - paying_in_part(p_event, p_slot, p_now) FROM events e WHERE e.event_id = p_event
 $$;
 
 -- ------------------------------------------------------------------ cards (R8)

@@ -30,7 +30,7 @@ BEGIN
     PERFORM lock_seats(v_hold.event_id, v_hold.seats);
     SELECT * INTO v_made FROM decide_check_out(
         p_principal, p_all, p_hold, p_order, p_number, p_staff, p_seats, p_price_types, p_shown_total, p_key, p_digest,
-        p_tiers, p_tier_types, p_quantities, p_wait, 0);
+        p_tiers, p_tier_types, p_quantities, p_wait, 0, NULL);
     IF (v_made.sale).order_id IS NOT NULL THEN
         PERFORM write_check_outs(ARRAY[v_made.sale], ARRAY[v_made.hold], v_made.lines);
         IF v_hold.places > 0 THEN
@@ -45,11 +45,15 @@ END $$;
 -- Whether a hold may go to payment, and the order that is to be written of it: `sale` with its `lines`, and `hold` as it has
 -- to be then; answer and no sale when it may not. Nothing is written here but the claim of a part of the cap; the caller
 -- writes with write_check_outs, alone or with others. p_pending: seats and places of this event that are decided and not
--- written yet; the cap counts them. Caller: the account, the hold and its seats are locked.
+-- written yet; the cap counts them. p_slot: the part of the cap that this transaction has claimed already, where it has room
+-- for this hold as well; NULL: claim one. Caller: the account, the hold and its seats are locked.
+DROP FUNCTION IF EXISTS decide_check_out(
+    text, boolean, uuid, uuid, text, uuid, integer[], integer[], bigint, text, bytea, integer[], integer[], integer[],
+    boolean, integer);
 CREATE OR REPLACE FUNCTION decide_check_out(
     p_principal text, p_all boolean, p_hold uuid, p_order uuid, p_number text, p_staff uuid,
     p_seats integer[], p_price_types integer[], p_shown_total bigint, p_key text, p_digest bytea,
-    p_tiers integer[], p_tier_types integer[], p_quantities integer[], p_wait boolean, p_pending integer,
+    p_tiers integer[], p_tier_types integer[], p_quantities integer[], p_wait boolean, p_pending integer, p_slot integer,
     OUT answer sale_answer, OUT sale orders, OUT hold holds, OUT lines order_seats[]
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -57,7 +61,7 @@ DECLARE
     v_now      timestamptz;
     v_unpriced integer[];
     v_total    bigint;
-    v_slot     integer;
+    v_slot     integer := p_slot;
 BEGIN
     answer := seen_key(p_principal, 'checkout', p_key, p_digest, p_hold);
     IF answer.code IS NOT NULL THEN
@@ -106,7 +110,9 @@ BEGIN
         answer := refused('price-changed', v_total::text); RETURN;
     END IF;
 
-    v_slot := claim_paying_slot(v_event, p_pending + cardinality(hold.seats) + hold.places, v_now, p_wait);
+    IF v_slot IS NULL THEN
+        v_slot := claim_paying_slot(v_event, p_pending + cardinality(hold.seats) + hold.places, v_now, p_wait);
+    END IF;
     IF v_slot IS NULL OR v_slot < 0 THEN
         answer := refused(CASE WHEN v_slot IS NULL THEN 'slow' ELSE 'paying-cap-reached' END); RETURN;
     END IF;

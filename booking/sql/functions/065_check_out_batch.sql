@@ -22,6 +22,8 @@ DECLARE
     v_lines   order_seats[] := '{}';
     v_event   integer;
     v_pending integer := 0;  -- seats of v_event that are decided and not written yet
+    v_slot    integer;       -- the part of the cap that the batch has claimed for v_event
+    v_room    integer;       -- and for how many more it has room: counted once, because the lock lets nobody else in
 BEGIN
     IF NOT p_wait THEN
         v_busy := busy_holds(ARRAY(SELECT (q ->> 'hold_id')::uuid FROM jsonb_array_elements(p_requests) AS q));
@@ -42,7 +44,7 @@ BEGIN
             v_answers[v_ask.r] := seen_or_slow(v_ask.principal, 'checkout', v_ask.key, v_ask.digest, v_ask.hold_id);
         ELSIF p_wait OR v_ask.places > 0 THEN
             PERFORM write_check_outs(v_sales, v_holds, v_lines) WHERE v_pending > 0;
-            v_sales := '{}'; v_holds := '{}'; v_lines := '{}'; v_pending := 0;
+            v_sales := '{}'; v_holds := '{}'; v_lines := '{}'; v_pending := 0; v_room := NULL;
             v_answers[v_ask.r] := check_out(
                 v_ask.principal, v_ask.acts_for_all, v_ask.hold_id, v_ask.order_id, v_ask.number, v_ask.staff_id,
                 v_ask.seats, v_ask.price_types, v_ask.shown_total, v_ask.key, v_ask.digest,
@@ -53,12 +55,13 @@ BEGIN
                     PERFORM write_check_outs(v_sales, v_holds, v_lines);
                     v_sales := '{}'; v_holds := '{}'; v_lines := '{}'; v_pending := 0;
                 END IF;
+                v_room := CASE WHEN v_ask.event_id = v_event THEN v_room END;
                 v_event := v_ask.event_id;
                 SELECT * INTO v_made FROM decide_check_out(
                     v_ask.principal, v_ask.acts_for_all, v_ask.hold_id, v_ask.order_id, v_ask.number, v_ask.staff_id,
                     v_ask.seats, v_ask.price_types, v_ask.shown_total, v_ask.key, v_ask.digest,
                     coalesce(v_ask.tiers, '{}'), coalesce(v_ask.tier_types, '{}'), coalesce(v_ask.quantities, '{}'),
-                    p_wait, v_pending);
+                    p_wait, v_pending, CASE WHEN v_room >= v_ask.wanted THEN v_slot END);
                 -- No part of the cap has room for all that is not written yet: for this one alone there may be.
                 EXIT WHEN v_pending = 0 OR (v_made.answer).code NOT IN ('slow', 'paying-cap-reached');
                 v_event := NULL;
@@ -69,6 +72,12 @@ BEGIN
                 v_holds := v_holds || v_made.hold;
                 v_lines := v_lines || v_made.lines;
                 v_pending := v_pending + v_ask.wanted;
+                IF v_room >= v_ask.wanted THEN
+                    v_room := v_room - v_ask.wanted;
+                ELSE
+                    v_slot := (v_made.hold).paying_slot;
+                    v_room := room_in_slot(v_event, v_slot, (v_made.sale).created_at) - v_pending;
+                END IF;
                 PERFORM spend_key(v_ask.principal, 'checkout', v_ask.key, v_ask.digest, v_ask.hold_id, v_ask.order_id,
                                   (v_made.sale).created_at);
             END IF;
