@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import ssl
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote, urlsplit
 
-import httpx
+import msgspec
 
 from booking.domain.model import Evidence, OperationResult, PaymentOperation, ResultOutcome
 from booking.payments.exponents import ledger_amount, provider_amount
+from booking.plain_http.link import Links
+from booking.plain_http.message import Answer, request_bytes
 
 NAME = "sandbox"
-CONNECT_TIMEOUT_S = 2.0
 ANSWER_TIMEOUT_S = 10.0
+MOST_CONNECTIONS = 64
 _OUTCOMES = {
     (200, "succeeded"): ResultOutcome.SUCCEEDED,
     (200, "action_required"): ResultOutcome.ACTION_REQUIRED,
@@ -21,14 +26,21 @@ _OUTCOMES = {
 
 
 class SandboxProvider:
-    """See the module. Belongs to one event loop."""
+    """See the module. Belongs to one event loop. A call that has no answer `answer_timeout_s` later is given up.
+
+    Raises:
+        ValueError: `base_url` is no http or https address.
+    """
 
     def __init__(self, base_url: str, *, answer_timeout_s: float = ANSWER_TIMEOUT_S) -> None:
-        self._http = httpx.AsyncClient(
-            base_url=base_url,
-            timeout=httpx.Timeout(answer_timeout_s, connect=CONNECT_TIMEOUT_S),
-            trust_env=False,
-        )
+        parts = urlsplit(base_url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ValueError(f"no address of a provider: {base_url}")
+        tls = ssl.create_default_context() if parts.scheme == "https" else None
+        port = parts.port or (443 if tls else 80)
+        self._host, self._path = parts.netloc.rpartition("@")[2], parts.path.rstrip("/")
+        self._links = Links(parts.hostname, port, tls, MOST_CONNECTIONS)
+        self._answer_timeout_s = answer_timeout_s
 
     @property
     def name(self) -> str:
@@ -58,24 +70,30 @@ class SandboxProvider:
         """See `PaymentProvider.enquire`."""
         steps = [_step("sent", f"enquire {operation.idempotency_key}")]
         try:
-            response = await self._http.get(f"/v1/operations/{operation.idempotency_key}")
-        except httpx.HTTPError as error:
+            answer = await self._send("GET", f"/v1/operations/{quote(operation.idempotency_key, safe='')}")
+        except OSError as error:
             return _unknown(steps, type(error).__name__)
-        if response.status_code == 404 and _error_code(response) == "operation-unknown":
+        if answer.status == 404 and _error_code(answer) == "operation-unknown":
             return None
-        return _read(operation, response, steps)
+        return _read(operation, answer, steps)
 
     async def close(self) -> None:
         """See `PaymentProvider.close`."""
-        await self._http.aclose()
+        self._links.close()
 
     async def _ask(self, operation: PaymentOperation, path: str, body: dict[str, object]) -> OperationResult:
         steps = [_step("sent", f"POST {path} {operation.idempotency_key} {body['amount']} {body['currency']}")]
         try:
-            response = await self._http.post(path, json=body)
-        except httpx.HTTPError as error:
+            answer = await self._send("POST", path, msgspec.json.encode(body))
+        except OSError as error:
             return _unknown(steps, type(error).__name__)
-        return _read(operation, response, steps)
+        return _read(operation, answer, steps)
+
+    async def _send(self, method: str, path: str, body: bytes = b"") -> Answer:
+        """One call. Raises OSError (TimeoutError is one) when no whole answer came: it may have been heard or not."""
+        request = request_bytes(method, self._path + path, self._host, body=body)
+        async with asyncio.timeout(self._answer_timeout_s):
+            return await self._links.ask(request)
 
 
 def _body(operation: PaymentOperation) -> dict[str, object]:
@@ -90,11 +108,11 @@ def _authorization(operation: PaymentOperation) -> dict[str, object]:
     return _body(operation) | {"payment_method": operation.payment_method}
 
 
-def _read(operation: PaymentOperation, response: httpx.Response, steps: list[Evidence]) -> OperationResult:
+def _read(operation: PaymentOperation, answer: Answer, steps: list[Evidence]) -> OperationResult:
     """A whole answer about this very operation, or UNKNOWN."""
     try:
-        told: dict[str, Any] = response.json()
-        outcome = _OUTCOMES[response.status_code, told["status"]]
+        told: dict[str, Any] = msgspec.json.decode(answer.body)
+        outcome = _OUTCOMES[answer.status, told["status"]]
         if (told["operation_id"], told["currency"]) != (operation.idempotency_key, operation.currency):
             return _unknown(steps, "an answer about another operation")
         amount_minor = ledger_amount(NAME, operation.currency, told["amount"])
@@ -102,10 +120,8 @@ def _read(operation: PaymentOperation, response: httpx.Response, steps: list[Evi
         brand, next_action = str(told["card_brand"]), str(told["next_action"])
         fingerprint = str(told.get("card_fingerprint", ""))
     except (ValueError, KeyError, TypeError):
-        return _unknown(steps, f"status {response.status_code}, {_error_code(response) or 'no answer that we know'}")
-    steps.append(
-        _step("received", f"{response.status_code} {told['status']} {reference} {amount_minor} {decline_code}")
-    )
+        return _unknown(steps, f"status {answer.status}, {_error_code(answer) or 'no answer that we know'}")
+    steps.append(_step("received", f"{answer.status} {told['status']} {reference} {amount_minor} {decline_code}"))
     return OperationResult(
         outcome,
         0 if outcome is ResultOutcome.DECLINED else amount_minor,
@@ -118,9 +134,9 @@ def _read(operation: PaymentOperation, response: httpx.Response, steps: list[Evi
     )
 
 
-def _error_code(response: httpx.Response) -> str:
+def _error_code(answer: Answer) -> str:
     try:
-        return str(response.json()["error"]["code"])
+        return str(msgspec.json.decode(answer.body)["error"]["code"])
     except (ValueError, KeyError, TypeError):
         return ""
 

@@ -7,8 +7,8 @@ import ssl
 
 import msgspec
 
-from booking.rush.http_link import Links
-from booking.rush.http_message import Answer, request_bytes
+from booking.plain_http.link import Links
+from booking.plain_http.message import Answer, request_bytes
 from booking.rush.plan import Sale, Server
 from booking.rush.shopper import retry_after_s
 

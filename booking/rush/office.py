@@ -8,9 +8,9 @@ from collections import defaultdict
 
 import msgspec
 
+from booking.plain_http.link import Links
+from booking.plain_http.message import Answer, BrokenAnswerError, request_bytes
 from booking.rush.histogram import Histogram
-from booking.rush.http_link import Links
-from booking.rush.http_message import Answer, BrokenAnswerError, request_bytes
 from booking.rush.plan import MOST_OPEN, SenderPlan
 from booking.rush.tally import Tally, Telling
 

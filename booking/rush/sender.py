@@ -19,9 +19,9 @@ from typing import Any
 
 import msgspec
 
+from booking.plain_http.link import Links
 from booking.rush.arrivals import arrivals
 from booking.rush.cpu import allow_connections
-from booking.rush.http_link import Links
 from booking.rush.office import Office
 from booking.rush.plan import SenderPlan
 from booking.rush.popularity import MEAN_FRIENDS, SeatPicker

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from booking.rush.http_message import Answer
+from booking.plain_http.message import Answer
 from booking.rush.office import Office, code_of
 from booking.rush.popularity import SeatPicker
 

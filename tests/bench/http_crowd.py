@@ -18,8 +18,8 @@ from typing import Any
 import msgspec
 import uvloop
 
-from booking.rush.http_link import Links
-from booking.rush.http_message import Answer, request_bytes
+from booking.plain_http.link import Links
+from booking.plain_http.message import Answer, request_bytes
 
 HOLD, CHECKOUT, PAY, ORDER, MAP = "hold", "checkout", "pay", "order", "map"
 _KNOWN_ORDERS = 2_000

@@ -8,10 +8,10 @@ from uuid import uuid4
 
 import pytest
 
+from booking.plain_http.link import Links
+from booking.plain_http.message import BrokenAnswerError, request_bytes
 from booking.rush import office
 from booking.rush.conductor import Run
-from booking.rush.http_link import Links
-from booking.rush.http_message import BrokenAnswerError, request_bytes
 from booking.rush.report import Verdict
 from booking.rush.shopper import AGAIN, CHECKOUT, HOLD, MAP, PAY, RELEASE, STATUS
 from tests.server.small_api import Asked, Counted, Said, send, sender_plan, small_api

@@ -1,6 +1,6 @@
 """A small HTTP/1.1 client on asyncio protocols: keep-alive, one request at a time on each connection.
 
-A general client costs ten times as much CPU a request, which two cores that also run the server do not have.
+A general client costs more than ten times as much CPU a request: 1.5 ms of what a payment took were two calls of one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import ssl
 from collections import deque
 from typing import cast
 
-from booking.rush.http_message import Answer, AnswerReader, BrokenAnswerError
+from booking.plain_http.message import Answer, AnswerReader, BrokenAnswerError
 
 STALE_AFTER_S = 5.0
 """A connection that idles longer is not used again: the server may be closing it at this very moment."""
