@@ -199,7 +199,7 @@ async def logout(db: Database, token: str) -> None:
     Raises:
         NotSignedInError: the token is not one of ours, or expired.
     """
-    claims = await _claims_of(db, token)
+    claims = (await _known(db, token)).claims
     if claims.session_id is None:
         return
     async with db.transaction() as connection:
@@ -249,12 +249,20 @@ async def caller_of_token(db: Database, token: str) -> Caller:
         NotSignedInError: not a token of ours.
         TokenExpiredError: it was one.
     """
-    return (await _claims_of(db, token)).caller()
+    return (await _known(db, token)).caller
 
 
 async def expiry_of_token(db: Database, token: str) -> datetime:
     """Until when this access token is good. Raises what `caller_of_token` raises."""
-    return datetime.fromtimestamp((await _claims_of(db, token)).expires_at, UTC)
+    return datetime.fromtimestamp((await _known(db, token)).claims.expires_at, UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a verified token says, and the caller that this makes."""
+
+    claims: Claims
+    caller: Caller
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,18 +275,18 @@ class _KeyRing:
 
     keys: Mapping[UUID, bytes]
     read_at: float
-    verified: dict[str, Claims] = field(default_factory=dict)
+    verified: dict[str, _Known] = field(default_factory=dict)
 
-    def read(self, token: str, now: datetime) -> Claims:
-        """The claims of a token; raises what `access_tokens.read` raises."""
+    def read(self, token: str, now: datetime) -> _Known:
+        """What a token says; raises what `access_tokens.read` raises."""
         known = self.verified.get(token)
-        if known is not None and now.timestamp() < known.expires_at:
+        if known is not None and now.timestamp() < known.claims.expires_at:
             return known
         claims = access_tokens.read(token, self.keys, now)
         if len(self.verified) >= _MOST_VERIFIED:
             self.verified.clear()
-        self.verified[token] = claims
-        return claims
+        known = self.verified[token] = _Known(claims, claims.caller())
+        return known
 
 
 _MOST_VERIFIED = 20_000
@@ -286,7 +294,7 @@ _READ_KEYS_AGAIN_AFTER_S = 1.0  # so that forged key ids do not become a load on
 _rings: WeakKeyDictionary[Database, _KeyRing] = WeakKeyDictionary()
 
 
-async def _claims_of(db: Database, token: str) -> Claims:
+async def _known(db: Database, token: str) -> _Known:
     now = access_tokens.utc_now()
     ring = _rings.get(db)
     if ring is None:

@@ -38,6 +38,8 @@ CHARGES = frozenset({OperationKind.CASH, OperationKind.SALE, OperationKind.AUTHO
 AT_A_TILL = frozenset({OperationKind.CASH, OperationKind.SALE})
 TERMINAL_PROTOCOLS = frozenset({"zvt"})
 NOT_SENT = "not-sent"
+LONG_EVIDENCE = 8_000
+"""Characters of evidence that are checked beside the event loop, so that nobody waits for it."""
 
 
 async def open_payment(
@@ -107,7 +109,9 @@ async def report_device_result(
     if caller.device_id is None:
         raise OperationNotYoursError("Only the device that opened a payment may report its result.")
     teller = Teller(f"device:{caller.device_id}", caller.device_id, caller.principal, key_use(key, digest))
-    report = await asyncio.to_thread(_storable, report)  # 800 kB of digits take a second or two
+    # 800 kB of digits take a second or two; what terminals say is not worth a thread.
+    is_long = sum(len(item.body) for item in report.evidence) > LONG_EVIDENCE
+    report = await asyncio.to_thread(_storable, report) if is_long else _storable(report)
     (reference,) = storable_texts({"/provider_ref": report.provider_ref})
     return await _record(db, operation_id, replace(report, provider_ref=reference), teller)
 

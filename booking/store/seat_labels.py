@@ -28,11 +28,13 @@ class SeatLabels:
     async def refs(self, plan_id: UUID, version: int, seats: Iterable[int]) -> tuple[SeatRef, ...]:
         """The seats as people name them, in the order given. A seat that the plan lacks has no labels."""
         found = []
+        block: dict[int, SeatRef] = {}
+        of_block = -1
         for number in seats:
-            block_no = number // SEATS_PER_BLOCK
-            block = self._read_before(plan_id, version, block_no)
-            if block is None:
-                block = await self._block(plan_id, version, block_no)
+            if number // SEATS_PER_BLOCK != of_block:  # neighbours: nearly always one look-up for all of them
+                of_block = number // SEATS_PER_BLOCK
+                known = self._read_before(plan_id, version, of_block)
+                block = await self._block(plan_id, version, of_block) if known is None else known
             found.append(block.get(number) or SeatRef(number))
         return tuple(found)
 
