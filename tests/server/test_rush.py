@@ -146,8 +146,11 @@ async def test_a_rush_that_is_stopped_stops_all_that_it_started(number: signal.S
     )  # fmt: skip
     assert process.stderr is not None
     async with asyncio.timeout(60):
-        while b" 1/60 s " not in await process.stderr.readline():
-            pass
+        words = b""
+        while b" 1/60 s " not in words:
+            line = await process.stderr.readline()
+            assert line, f"it ended too early: {words.decode()}"
+            words += line
         started = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(number)
         said = await process.stderr.read()
