@@ -8,6 +8,7 @@
     │   ├── SeatNotPickableError       the seat is taken, blocked or unknown                seat-not-pickable
     │   ├── NoBlockLeftError           so many seats are not free beside each other         no-block-left
     │   ├── TenderedTooLittleError     less cash than the total                             tendered-too-little
+    │   ├── PlanFileError              the file is no seating plan of ours                  plan-file-unreadable
     │   └── SaleNotReadyError          the sale is not at a step where this can be done     sale-not-ready
     ├── BySurroundingsError    a device, a file or the keyring
     │   ├── NoTerminalError            no card terminal is set up                           no-terminal
@@ -82,6 +83,12 @@ class NoBlockLeftError(ByPersonError):
         super().__init__(f"{count} seats beside each other are not free, {most} are")
         self.count = count
         self.most = most
+
+
+class PlanFileError(ByPersonError):
+    """The text says what is wrong, for the log."""
+
+    code = "plan-file-unreadable"
 
 
 class TenderedTooLittleError(ByPersonError):

@@ -1,130 +1,71 @@
-"""Seat numbers that stay (I4): whatever changes between two versions of a plan, a guid keeps its number."""
+"""What stands on seats and rows: each scheme of the editor, and that no label comes twice (R13, I3)."""
 
 from __future__ import annotations
 
-import random
-from uuid import UUID
-
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend_client import wire
-from booking.domain.seating_plan.document import document_of_body, encode_body, plan_of_document
-from booking.domain.seating_plan.model import Category, LabelPosition, Row, Seat, SeatFlag, SeatingPlan, Section
-from booking.domain.seating_plan.numbering import number_as_before
+from app.core.plan_numbering import CONFUSED_LETTERS, MAX_START, Counting, Numbering, letters_of, numbering_of
 
-PLAN_ID = UUID(int=7)
-
-
-def plan_of(*rows: list[str], categories: tuple[str, ...] = ("Stalls",), category: int = 0) -> SeatingPlan:
-    """A row for each list of guids; each seat has a radius and a start direction of its own."""
-
-    def seat(guid: str, place: int, line: int) -> Seat:
-        return Seat(
-            guid, guid[1:], 10.0 * place, 10.0 * line, category, radius=1.0 + int(guid[1:]), start_direction="<"
-        )
-
-    built = tuple(
-        Row(
-            f"R{line}",
-            tuple(seat(guid, place, line) for place, guid in enumerate(guids)),
-            LabelPosition.BOTH,
-            row_text=f"row {line}",
-        )
-        for line, guids in enumerate(rows)
-    )
-    colored = tuple(Category(name, "#112233") for name in categories)
-    return SeatingPlan("Hall", 900.0, 700.0, colored, (Section("Stalls", built, key="S"),))
-
-
-def versions(*plans: SeatingPlan) -> list[bytes]:
-    """The documents of one version after the other."""
-    documents: list[bytes] = []
-    for number, plan in enumerate(plans, start=1):
-        body = encode_body(plan)
-        if documents:
-            body = number_as_before(body, documents[-1])
-        documents.append(document_of_body(body, PLAN_ID, number))
-    return documents
-
-
-def numbers(document: bytes) -> dict[str, int]:
-    seats = msgspec.json.decode(document, type=wire.Plan).seats
-    return {guid: number for number, guid in enumerate(seats.guid) if not seats.flags[number] & SeatFlag.GONE}
-
-
-def guids(*values: int) -> list[str]:
-    return [f"g{value}" for value in values]
-
-
-@given(st.lists(st.lists(st.integers(0, 14), unique=True, max_size=15), min_size=2, max_size=5), st.integers(0, 99))
-def test_a_guid_has_one_number_in_all_versions_and_no_number_two_guids(chosen: list[list[int]], seed: int) -> None:
-    dice = random.Random(seed)
-    plans = []
-    for values in chosen:
-        cut = dice.randint(0, len(values))
-        rows = [guids(*values[:cut]), guids(*values[cut:])]
-        plans.append(plan_of(*[row for row in rows if row] or [["g0"]]))
-    documents = versions(*plans)
-    owner: dict[int, str] = {}
-    for plan, document in zip(plans, documents, strict=True):
-        decoded = msgspec.json.decode(document, type=wire.Plan)
-        for number, guid in enumerate(decoded.seats.guid):
-            assert owner.setdefault(number, guid) == guid
-        assert numbers(document).keys() == {seat.guid for seat in plan.seats()}
-        # Rows lie end to end over all numbers, and each seat knows its own.
-        ends = [0]
-        for row_no, row in enumerate(decoded.rows):
-            assert row.first_seat == ends[-1]
-            assert row.seat_count > 0
-            assert set(decoded.seats.row_no[row.first_seat : row.first_seat + row.seat_count]) == {row_no}
-            ends.append(row.first_seat + row.seat_count)
-        assert ends[-1] == len(decoded.seats.guid)
-        # What hangs on a seat has gone with it.
-        here = {seat.guid: seat for seat in plan_of_document(document).seats()}
-        assert all(here[seat.guid] == seat for seat in plan.seats())
-
-
-def test_a_plan_that_only_grows_at_its_end_is_stored_as_it_came() -> None:
-    body = encode_body(plan_of(guids(1, 2), guids(3, 4, 5)))
-    before = document_of_body(encode_body(plan_of(guids(1, 2), guids(3, 4))), PLAN_ID, 1)
-    assert number_as_before(body, before) is body
-
-
-def test_a_row_in_parts_has_its_label_at_its_outer_ends_and_keeps_its_text() -> None:
-    document = versions(plan_of(guids(1, 2, 3)), plan_of(guids(1, 9, 2, 3)))[1]
-    rows = msgspec.json.decode(document, type=wire.Plan).rows
-    assert [(row.label, row.first_seat, row.seat_count, row.label_position) for row in rows] == [
-        ("R0", 0, 1, "start"), ("R0", 1, 2, "end"), ("R0", 3, 1, ""),
-    ]  # fmt: skip
-    (section,) = plan_of_document(document).sections
-    assert [row.row_text for row in section.rows] == ["row 0"] * 3
-
-
-def test_what_is_gone_stands_in_a_nameless_section_in_the_corner_and_comes_back_as_it_was() -> None:
-    first, second, third = versions(plan_of(guids(1, 2, 3)), plan_of(guids(1, 3)), plan_of(guids(1, 2, 3)))
-    decoded = msgspec.json.decode(second, type=wire.Plan)
-    assert (decoded.seats.guid[1], decoded.seats.flags[1], decoded.seats.number[1]) == ("g2", 8, "")
-    assert (decoded.seats.x[1], decoded.seats.y[1]) == (900.0, 700.0)
-    assert [section.name for section in decoded.sections] == ["Stalls", ""]
-    assert [section.key for section in plan_of_document(second).sections] == ["S", ""]
-    assert msgspec.json.decode(third, type=wire.Plan).seats == msgspec.json.decode(first, type=wire.Plan).seats
+NUMBERINGS = st.builds(
+    Numbering,
+    st.sampled_from(Counting),
+    st.integers(0, 5_000),
+    st.booleans(),
+    st.text(alphabet="ABCDEFGHIJKLMNOPQRSTUVWXYZio", max_size=26),
+)
 
 
 @pytest.mark.parametrize(
-    ("after", "expected"),
+    ("numbering", "labels"),
     [
-        (("Rear", "Front"), ["Front", "Rear"]),
-        (("Box", "Rear"), ["Front", "Rear", "Box"]),
-        (("Front", "Rear", "Box"), ["Front", "Rear", "Box"]),
+        (Numbering(), "1 2 3 4 5"),
+        (Numbering(start=11), "11 12 13 14 15"),
+        (Numbering(backwards=True), "5 4 3 2 1"),
+        (Numbering(Counting.ODD), "1 3 5 7 9"),
+        (Numbering(Counting.ODD, start=4), "5 7 9 11 13"),
+        (Numbering(Counting.EVEN), "2 4 6 8 10"),
+        (Numbering(Counting.EVEN, backwards=True), "10 8 6 4 2"),
+        (Numbering(Counting.FROM_MIDDLE), "5 3 1 2 4"),
+        (Numbering(Counting.LETTERS), "A B C D E"),
+        (Numbering(Counting.LETTERS, start=7, skipped=CONFUSED_LETTERS), "G H J K L"),
+        (Numbering(Counting.LETTERS, start=23, skipped=CONFUSED_LETTERS), "Y Z AA AB AC"),
     ],
 )
-def test_a_category_keeps_its_number_by_name(after: tuple[str, ...], expected: list[str]) -> None:
-    before = plan_of(guids(1, 2), categories=("Front", "Rear"), category=1)
-    document = versions(before, plan_of(guids(1, 2), categories=after, category=after.index("Rear")))[1]
-    decoded = msgspec.json.decode(document, type=wire.Plan)
-    assert [category.name for category in decoded.categories] == expected
-    assert [category.category_no for category in decoded.categories] == list(range(len(expected)))
-    assert decoded.seats.category_no == (1, 1)
+def test_a_scheme_gives_the_labels_of_the_field(numbering: Numbering, labels: str) -> None:
+    assert " ".join(numbering.labels(5)) == labels
+
+
+def test_letters_go_on_as_columns_of_a_sheet_do() -> None:
+    assert [letters_of(number) for number in (1, 26, 27, 52, 53, 702, 703)] == ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]
+
+
+@given(NUMBERINGS, st.integers(0, 300))
+def test_no_label_comes_twice_and_each_seat_has_one(numbering: Numbering, count: int) -> None:
+    labels = numbering.labels(count)
+    assert len(labels) == count
+    assert len(set(labels)) == count
+    assert all(labels)
+
+
+@given(NUMBERINGS, st.integers(1, 80))
+def test_skipped_letters_stand_on_no_seat(numbering: Numbering, count: int) -> None:
+    if numbering.counting is not Counting.LETTERS or len(set(numbering.skipped.upper())) == 26:
+        return
+    assert not set("".join(numbering.labels(count))) & set(numbering.skipped.upper())
+
+
+@given(NUMBERINGS, st.integers(1, 60))
+def test_a_scheme_is_known_again_by_its_labels(numbering: Numbering, count: int) -> None:
+    if set(numbering.skipped.upper()) not in (set(), set(CONFUSED_LETTERS)):
+        return
+    labels = numbering.labels(count)
+    found = numbering_of(labels)
+    assert found is not None
+    assert found.labels(count) == labels
+
+
+@pytest.mark.parametrize("labels", [("1", "2", "4"), ("a", "b"), ("1", "2bis"), ("12", str(10 * MAX_START)), ()])
+def test_labels_given_by_hand_belong_to_no_scheme(labels: tuple[str, ...]) -> None:
+    assert numbering_of(labels) is None
