@@ -10,6 +10,7 @@ from booking.web.bodies import invalid
 
 _MAX_INT = 2**31 - 1
 _MAX_VERSION = 2**63 - 1
+_MAX_SEAT_NO = 2**24 - 2
 
 
 def check_path(path: str, raw_path: bytes) -> None:
@@ -63,6 +64,14 @@ def tier_id_of(values: Mapping[str, str]) -> int:
     text = values["tier_id"]
     if not (text.isascii() and text.isdecimal() and len(text) <= 10 and int(text) <= _MAX_INT):
         raise invalid("path:tier_id", "must be an integer from 0 on")
+    return int(text)
+
+
+def seat_no_of(values: Mapping[str, str]) -> int:
+    """Path value `seat_no`, an integer ≥ 0."""
+    text = values["seat_no"]
+    if not (text.isascii() and text.isdecimal() and len(text) <= 8 and int(text) <= _MAX_SEAT_NO):
+        raise invalid("path:seat_no", f"must be an integer from 0 to {_MAX_SEAT_NO}")
     return int(text)
 
 

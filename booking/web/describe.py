@@ -17,6 +17,11 @@ from booking.web.calls import Answer, Call, KeyRule, Route
 Json = dict[str, Any]
 
 _PATH_VALUE = re.compile(r"\{(\w+)\}")
+_NUMBERS_IN_PATHS: Json = {
+    "event_id": {"type": "integer", "minimum": 1},
+    "seat_no": {"type": "integer", "minimum": 0},
+    "tier_id": {"type": "integer", "minimum": 0},
+}
 _SCHEMA_AT = "#/components/schemas/{name}"
 
 
@@ -95,7 +100,7 @@ def _security(route: Route) -> list[Json]:
 
 def _path_parameters(route: Route) -> Iterable[Json]:
     for name in _PATH_VALUE.findall(route.path):
-        schema = {"type": "integer", "minimum": 1} if name == "event_id" else {"type": "string", "format": "uuid"}
+        schema = _NUMBERS_IN_PATHS.get(name) or {"type": "string", "format": "uuid"}
         yield {"name": name, "in": "path", "required": True, "schema": schema}
 
 

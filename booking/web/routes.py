@@ -69,6 +69,10 @@ ROUTES: Final[tuple[Route, ...]] = (
     ),
     Route("GET", f"{EVENT}/seats", read.seats, ANYONE, "All seats in the caller's layout", _READS, _SEATS),
     Route(
+        "GET", f"{EVENT}/seats/{{seat_no}}", read.seat, STAFF, "One seat: who has it, its price, its whole history",
+        _READS, _one(wire.SeatDetail),
+    ),
+    Route(
         "WS", f"{EVENT}/seats/feed", feed_socket.refuse_plain_http, ANYONE, "Seat changes as they happen", _READS,
         (Answer(101, words=_FEED_WORDS),),
         query=_FEED_QUERY,

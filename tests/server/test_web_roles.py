@@ -32,6 +32,7 @@ EXPECTED: dict[str, set[Role | None]] = {
     "GET /v1/events/{event_id}": ANYONE,
     "GET /v1/events/{event_id}/plan": ANYONE,
     "GET /v1/events/{event_id}/seats": ANYONE,
+    "GET /v1/events/{event_id}/seats/{seat_no}": STAFF,
     "GET /v1/events/{event_id}/tiers": ANYONE,
     "WS /v1/events/{event_id}/seats/feed": ANYONE,
     "POST /v1/staff/login": ANYONE,
@@ -114,7 +115,7 @@ def test_nothing_is_served_that_is_not_in_the_table() -> None:
 
 
 async def status_of(api: Api, route: Route, token: str | None, event_id: int) -> int:
-    path = route.path.replace("{event_id}", str(event_id)).replace("{tier_id}", "1")
+    path = route.path.replace("{event_id}", str(event_id)).replace("{tier_id}", "1").replace("{seat_no}", "1")
     for name in ("hold_id", "order_id", "operation_id", "print_job_id", "house_hold_id"):
         path = path.replace(f"{{{name}}}", str(uuid4()))
     body = None if route.body is None else BODIES[route.body]

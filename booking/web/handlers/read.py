@@ -12,7 +12,8 @@ from starlette.responses import Response
 from backend_client import wire
 from backend_client.seat_frames import Layout
 from booking.domain.caller import Caller, Role
-from booking.services import follow_seats, read_events
+from booking.services import follow_seats, read_events, read_seat
+from booking.web import addresses
 from booking.web.calls import Call, answer, to_wire
 
 _PLANS_KEPT = 16
@@ -76,6 +77,13 @@ async def seats(call: Call) -> Response:
     if _is_known(call, packed.etag):
         return _not_modified(packed.etag)
     return _bytes(call, packed.plain, packed.gzipped, packed.etag, wire.SEATS_MEDIA_TYPE)
+
+
+async def seat(call: Call) -> Response:
+    """One seat with its history, for staff."""
+    seat_no = addresses.seat_no_of(call.path_values)
+    detail = to_wire(await read_seat.read_seat(call.db, call.event_id, seat_no), wire.SeatDetail)
+    return answer(detail)
 
 
 def layout_for(caller: Caller | None) -> Layout:
