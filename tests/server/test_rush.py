@@ -109,6 +109,7 @@ async def test_without_a_dsn_it_says_that_nobody_looked(dsn: str, database: Data
     assert re.search(r"1/0 s|1/1 s|1/0\.5 s", err), err
 
 
+@pytest.mark.usefixtures("breaks_rules")
 async def test_a_broken_invariant_is_found_and_is_exit_code_1(dsn: str, database: Database, tmp_path: Path) -> None:
     event_id = await make_event(database, seats=100)
     await Desk(database, fan(), event_id).hold(99)
