@@ -3,7 +3,11 @@
 Traps of Qt and PySide6 6.11 that this module is built around, each tried out:
 - Qt's cache owns every interface that was given an id, and drops one by itself only when its QObject dies. Nodes have
   none, so they are handed back (`deleteAccessibleInterface`) when the plan changes and when the map dies.
-- Python must hold a reference to each interface for as long as Qt may call it.
+- Python must hold a reference to each interface for as long as Qt may call it; for the map's own, longer than the map's
+  Python object lives: that one goes first when Qt destroys a window, and would take an interface it holds with it,
+  which Qt then deletes again. `_TREES` holds them.
+- Qt's cache knows an object by its meta object, which PySide makes anew when a class gets another slot: the same map is
+  asked for again, and each answer is deleted on its own. So each gets an interface of its own; the last one counts.
 - An override of `interface_cast` that answers with a Python action interface ends the process; nodes have no actions,
   seats are picked with the keys of the map, which has the focus.
 - What an override raises reaches nobody: every override answers for a map that is gone, too.
@@ -56,6 +60,7 @@ class MapTree(QAccessibleWidget):
         self._nodes: dict[tuple[Kind, int], MapNode] = {}
         self._sections: list[int] | None = None
         self._rows: dict[int, list[int]] = {}
+        view.destroyed.connect(self.forget)
 
     @property
     def view(self) -> SeatMapView | None:
@@ -262,23 +267,22 @@ class MapNode(QAccessibleInterface):
 
 
 class SpokenMap:
-    """Keeps the tree of one map, made when somebody listens, and tells listeners what happened."""
+    """The voice of one map: makes its tree when somebody listens, and tells listeners what happened."""
 
     def __init__(self, view: SeatMapView) -> None:
         self._view = weakref.ref(view)
         self._tree: MapTree | None = None
         _install()
-        view.destroyed.connect(self.forget)
 
-    def tree(self) -> MapTree | None:
-        """The map's own interface; Qt destroys it together with the map."""
-        if self._tree is None or not shiboken6.isValid(self._tree):
-            view = self._view()
-            self._tree = None if view is None else MapTree(view)
+    def new_tree(self) -> MapTree | None:
+        """An interface for the map, Qt's to delete; nodes of the one before are handed back."""
+        self.forget()
+        view = self._view()
+        self._tree = None if view is None else _kept(MapTree(view))
         return self._tree
 
     def forget(self) -> None:
-        """Another plan, or the end of the map."""
+        """Another plan."""
         if self._tree is not None and shiboken6.isValid(self._tree):
             self._tree.forget()
 
@@ -291,13 +295,22 @@ class SpokenMap:
         self._tell(seat_no, QAccessible.Event.NameChanged, made=False)
 
     def _tell(self, seat_no: int, event: QAccessible.Event, *, made: bool) -> None:
-        view, tree = self._view(), self.tree() if QAccessible.isActive() else None
-        if view is None or tree is None or seat_no < 0:
+        view = self._view() if seat_no >= 0 and QAccessible.isActive() else None
+        tree = None if view is None else QAccessible.queryAccessibleInterface(view)
+        if not isinstance(tree, MapTree):
             return
-        QAccessible.queryAccessibleInterface(view)  # Qt knows a parent before it hears of a child
         node = tree.node(Kind.SEAT, seat_no) if made else tree.known(Kind.SEAT, seat_no)
         if node is not None:
             QAccessible.updateAccessibility(QAccessibleEvent(node, event))
+
+
+_TREES: list[MapTree] = []
+
+
+def _kept(tree: MapTree) -> MapTree:
+    """Hold a tree until Qt has deleted it, and let go of those that it has."""
+    _TREES[:] = [*(kept for kept in _TREES if shiboken6.isValid(kept)), tree]
+    return tree
 
 
 @cache
@@ -308,4 +321,4 @@ def _install() -> None:
 
 def _interface_of(_class_name: str, thing: QObject) -> QAccessibleInterface | None:
     spoken = getattr(thing, "spoken", None) if isinstance(thing, QWidget) else None
-    return spoken.tree() if isinstance(spoken, SpokenMap) else None
+    return spoken.new_tree() if isinstance(spoken, SpokenMap) else None
