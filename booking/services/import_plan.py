@@ -8,12 +8,13 @@ changes their plan.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from dataclasses import dataclass
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from booking.domain.errors import FieldFault, InvalidRequestError, NotFoundError
+from booking.domain.errors import FieldFault, InvalidRequestError, NotFoundError, PlanChangedError
 from booking.domain.local_time import zone_of
 from booking.domain.seating_plan.document import (
     digest_of_body,
@@ -25,9 +26,11 @@ from booking.domain.seating_plan.faults import Finding
 from booking.domain.seating_plan.model import MAX_LABEL, SeatingPlan
 from booking.domain.seating_plan.numbering import number_as_before
 from booking.store import plan_queries
-from booking.store.connection import JOB_LIMITS
+from booking.store.connection import JOB_LIMITS, Connection
 from booking.store.database import Database
 from booking.store.plan_queries import NewPlan
+
+MAX_KEPT_REPAIRS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +49,13 @@ async def import_plan(
     plan: SeatingPlan,
     *,
     repairs: tuple[Finding, ...] = (),
+    source_format: str = "",
     principal: str = "system",
 ) -> ImportedPlan:
-    """Store a plan at a venue, which is made when there is none of that name. `repairs` go into the audit log.
+    """Store a plan at a venue, which is made when there is none of that name.
+
+    The format that the plan came in, and the repairs that were made on the way, are kept with the plan and in the
+    audit log: all kinds with their numbers, and the first 200 one by one.
 
     Raises:
         InvalidRequestError: No venue name, an unknown zone, or another zone than the venue has.
@@ -58,41 +65,66 @@ async def import_plan(
     if not 0 < len(name) <= MAX_LABEL:
         raise InvalidRequestError("A venue has a name.", fields=(FieldFault("/venue", f"1 to {MAX_LABEL} characters"),))
     zone_of(zone)
-    body = await asyncio.to_thread(encode_body, plan)
-    digest = digest_of_body(body)
+    prepared = await prepare_plan(plan, source_format, repairs)
     async with db.transaction(JOB_LIMITS) as connection:
         venue = await plan_queries.lock_venue(connection, uuid7(), name, zone)
         if venue["zone"] != zone:
             message = f'the venue "{name}" is in {venue["zone"]}'
             raise InvalidRequestError("The venue has another zone.", fields=(FieldFault("/zone", message),))
-        versions = await plan_queries.list_plan_versions(connection, venue["venue_id"], plan.name)
-        for stored in versions:
-            if bytes(stored["digest"]) == digest:
-                return ImportedPlan(_uuid(stored["plan_id"]), stored["version"], is_new=False)
-        plan_id = _uuid(versions[-1]["plan_id"]) if versions else uuid7()
-        version = versions[-1]["version"] + 1 if versions else 1
-        numbered = body
-        if versions:
-            before = await plan_queries.read_newest_document(connection, plan_id)
-            numbered = await asyncio.to_thread(number_as_before, body, before)
-        new = NewPlan(
-            plan_id,
-            version,
-            venue["venue_id"],
-            plan.name,
-            document_of_body(numbered, plan_id, version),
-            digest,
-            None if numbered is body else document_of_body(body, plan_id, version),
-        )
-        await plan_queries.insert_plan(connection, new)
-        detail: dict[str, object] = {
-            "version": version,
-            "seats": plan.seat_count,
-            "repairs": [
-                {"pointer": repair.pointer, "code": repair.code, "message": repair.message} for repair in repairs
-            ],
-        }
-        await plan_queries.record_plan_import(connection, principal, str(plan_id), detail)
+        return await store_version(connection, venue["venue_id"], prepared, principal)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedPlan:
+    """A plan ready to be stored: everything that needs no database is done."""
+
+    plan: SeatingPlan
+    body: bytes
+    digest: bytes
+    origin: dict[str, object]
+
+
+async def prepare_plan(plan: SeatingPlan, source_format: str, repairs: tuple[Finding, ...] = ()) -> PreparedPlan:
+    """Encode and digest a plan, away from the loop."""
+    body = await asyncio.to_thread(encode_body, plan)
+    return PreparedPlan(plan, body, digest_of_body(body), _origin(source_format, repairs))
+
+
+async def store_version(
+    connection: Connection, venue_id: UUID, prepared: PreparedPlan, principal: str, expected_version: int | None = None
+) -> ImportedPlan:
+    """The plan as the newest version of the plan of its name, unless it is there already. The venue is locked.
+
+    Raises:
+        PlanChangedError: the newest version is another than `expected_version`.
+    """
+    versions = await plan_queries.list_plan_versions(connection, venue_id, prepared.plan.name)
+    for stored in versions:
+        if bytes(stored["digest"]) == prepared.digest:
+            return ImportedPlan(_uuid(stored["plan_id"]), stored["version"], is_new=False)
+    newest = versions[-1]["version"] if versions else 0
+    if expected_version is not None and expected_version != newest:
+        raise PlanChangedError(f"The newest version is {newest}. Read it and decide anew.")
+    plan_id = _uuid(versions[-1]["plan_id"]) if versions else uuid7()
+    version = newest + 1
+    numbered = prepared.body
+    if versions:
+        before = await plan_queries.read_newest_document(connection, plan_id)
+        numbered = await asyncio.to_thread(number_as_before, prepared.body, before)
+    new = NewPlan(
+        plan_id,
+        version,
+        venue_id,
+        prepared.plan.name,
+        document_of_body(numbered, plan_id, version, prepared.origin),
+        prepared.digest,
+        None if numbered is prepared.body else document_of_body(prepared.body, plan_id, version, prepared.origin),
+    )
+    await plan_queries.insert_plan(connection, new)
+    detail: dict[str, object] = {
+        "version": version, "seats": prepared.plan.seat_count, "repairs": [], **prepared.origin,
+    }  # fmt: skip
+    await plan_queries.record_plan_import(connection, principal, str(plan_id), detail)
     return ImportedPlan(plan_id, version, is_new=True)
 
 
@@ -107,6 +139,18 @@ async def export_plan(db: Database, plan_id: UUID, version: int | None = None) -
         which = f"version {version} of plan" if version else "plan"
         raise NotFoundError(f"There is no {which} {plan_id}.")
     return plan_of_document(bytes(stored["document"]))
+
+
+def _origin(source_format: str, repairs: tuple[Finding, ...]) -> dict[str, object]:
+    """Where a plan came from and what was mended, bounded; empty when there is nothing to say."""
+    origin: dict[str, object] = {"format": source_format} if source_format else {}
+    if repairs:
+        origin["repair_counts"] = dict(Counter(repair.code.value for repair in repairs))
+        origin["repairs"] = [
+            {"pointer": repair.pointer, "code": repair.code.value, "message": repair.message}
+            for repair in repairs[:MAX_KEPT_REPAIRS]
+        ]
+    return origin
 
 
 def _uuid(value: object) -> UUID:

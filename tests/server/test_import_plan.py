@@ -17,7 +17,9 @@ from booking.domain.errors import InvalidRequestError, NotFoundError
 from booking.domain.seating_plan.document import plan_digest
 from booking.domain.seating_plan.generators import small_hall, stadium
 from booking.domain.seating_plan.model import SeatingPlan
+from booking.domain.seating_plan.options import ReadOptions
 from booking.domain.seating_plan.pretix_reader import read_pretix
+from booking.domain.seating_plan.repairs import ALL_REPAIRS
 from booking.services import plan_command
 from booking.services.create_event import EventSpec, create_event
 from booking.services.import_plan import ImportedPlan, export_plan, import_plan
@@ -27,6 +29,8 @@ from tests.fixtures.plans import FOLDER, plan_bytes
 ZONE = "Europe/Lisbon"
 # A date whose local times are plain: neither skipped nor shown twice.
 EVENING = datetime.fromisoformat("2027-06-18T20:30")
+
+REPAIRING = ReadOptions(ALL_REPAIRS)
 
 
 def fixture(name: str, /, **changes: Any) -> SeatingPlan:
@@ -136,7 +140,7 @@ async def test_seat_names_are_stored_by_seat_no(database: Database, hall: Import
 
 
 async def test_repairs_are_kept_on_record(database: Database) -> None:
-    reading = read_pretix(plan_bytes("guid_missing"), repair=True)
+    reading = read_pretix(plan_bytes("guid_missing"), REPAIRING)
     assert reading.plan is not None
     stored = await import_plan(database, "Hall", ZONE, reading.plan, repairs=reading.repairs, principal="ada")
     row = await database.fetchrow("SELECT principal, subject, detail FROM audit_log WHERE action = 'plan-imported'")

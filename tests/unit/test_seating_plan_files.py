@@ -16,12 +16,16 @@ from booking.domain.seating_plan.document import (
 )
 from booking.domain.seating_plan.generators import small_hall, stadium
 from booking.domain.seating_plan.model import SeatingPlan
+from booking.domain.seating_plan.options import ReadOptions
 from booking.domain.seating_plan.pretix_reader import read_pretix
 from booking.domain.seating_plan.pretix_writer import write_pretix
+from booking.domain.seating_plan.repairs import ALL_REPAIRS
 from booking.domain.seating_plan.teatro_aurora import teatro_aurora
 from tests.fixtures.plans import plan_bytes
 
 PLAN_ID = UUID("0190c9e2-7b7a-7000-8000-000000000001")
+
+REPAIRING = ReadOptions(ALL_REPAIRS)
 
 
 def read(name: str) -> SeatingPlan:
@@ -94,7 +98,7 @@ def test_a_changed_extra_is_another_digest() -> None:
 
 
 def test_categories_with_seats_are_told_from_those_without() -> None:
-    plan = read_pretix(plan_bytes("row_without_seats"), repair=True).plan
+    plan = read_pretix(plan_bytes("row_without_seats"), REPAIRING).plan
     assert plan is not None
     categories, used = categories_of_document(encode_document(plan, PLAN_ID, 1))
     assert [category.name for category in categories] == ["Front", "Rear"]

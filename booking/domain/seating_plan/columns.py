@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from booking.domain.seating_plan.derived import focal_point, focal_point_of_areas
-from booking.domain.seating_plan.document import area_of_body
+from booking.domain.seating_plan.document import focal_of_body
+from booking.domain.seating_plan.document_shapes import area_of_body
 from booking.domain.seating_plan.model import Point, SeatFlag, SeatingPlan
 
 GAP = 1.75
@@ -38,7 +39,7 @@ Flags = npt.NDArray[np.bool_]
 class PlanColumns:
     """One row of the plan each: `row_sections`, `row_counts`. One seat each, by `seat_no`: all others.
 
-    `focal` is where people look, None when the plan names no stage.
+    `focal` is where people look, None when the plan neither says so nor names a stage.
     """
 
     row_sections: Ints
@@ -91,7 +92,7 @@ def columns_of_document(data: bytes) -> PlanColumns:
         _ints(seats["flags"]),
         np.array(seats["x"], np.float64),
         np.array(seats["y"], np.float64),
-        focal_point_of_areas([area_of_body(area) for area in body["areas"]]),
+        focal_of_body(body) or focal_point_of_areas([area_of_body(area) for area in body["areas"]]),
         len(body["categories"]),
         len(body["sections"]),
     )

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
 
 from booking.domain.seating_plan.labels import skeleton
 from booking.domain.seating_plan.model import Area, AreaShape, Point, SeatingPlan, Section
+
+
+class FocalSource(StrEnum):
+    """Where the knowledge of what people look at comes from."""
+
+    PLAN = "plan"
+    CORRECTED = "corrected"
+    STAGE = "stage"
+    UPPER_EDGE = "upper-edge"
+
 
 _DEFAULT_RADIUS = 10.0
 _RADIUS_SHARE = 0.4  # of the distance to the nearest neighbour: seats never touch, gaps stay visible
@@ -55,8 +66,21 @@ def _nearest_distances(places: npt.NDArray[np.float64]) -> npt.NDArray[np.float6
 
 
 def focal_point(plan: SeatingPlan) -> Point | None:
-    """Where people look: the middle of the largest area whose text names a stage or a pitch; None when none does."""
-    return focal_point_of_areas(plan.areas)
+    """Where people look: what the plan says, else the middle of the largest area whose text names a stage or a pitch;
+    None when none does.
+    """
+    return plan.focal or focal_point_of_areas(plan.areas)
+
+
+def focal_with_source(plan: SeatingPlan) -> tuple[Point, FocalSource]:
+    """Where people are taken to look when seats are ranked, and how that is known."""
+    if plan.focal is not None:
+        return plan.focal, FocalSource.PLAN
+    stage = focal_point_of_areas(plan.areas)
+    if stage is not None:
+        return stage, FocalSource.STAGE
+    xs, ys = [seat.x for seat in plan.seats()], [seat.y for seat in plan.seats()]
+    return Point((min(xs) + max(xs)) / 2, min(ys)), FocalSource.UPPER_EDGE
 
 
 def focal_point_of_areas(areas: Sequence[Area]) -> Point | None:

@@ -4,23 +4,28 @@ Columns over all seats, so that 60,000 seats are a few arrays. Areas: `x`, `y` i
 the centre of a circle or ellipse, the place of a text; `width` and `height` are full sizes; `points` and `text_x`,
 `text_y` are offsets from (`x`, `y`), about which `rotation` turns clockwise, in degrees.
 
-What the wire has no member for (short names of sections, running-text names of rows, radii and start directions of
-single seats) stands under `extras`, which clients ignore, so that an export loses nothing.
+What the wire has no member for (short names of sections, radii and start directions of single seats) stands under
+`extras`, which clients ignore, so that an export loses nothing.
 """
 
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 from uuid import UUID
 
 import msgspec
 
 from booking.domain.seating_plan.derived import seat_radius, section_label_point
+from booking.domain.seating_plan.document_shapes import (
+    Document,
+    area_body,
+    area_of_body,
+    standing_body,
+    standing_of_body,
+    table_bodies,
+    table_of_body,
+)
 from booking.domain.seating_plan.model import (
-    Area,
-    AreaShape,
-    AreaText,
     Category,
     LabelPosition,
     Point,
@@ -29,9 +34,8 @@ from booking.domain.seating_plan.model import (
     SeatFlag,
     SeatingPlan,
     Section,
+    StandingArea,
 )
-
-_Document = dict[str, Any]  # Any: a JSON value of our own making, decoded at once into the model
 
 
 def encode_document(plan: SeatingPlan, plan_id: UUID, version: int) -> bytes:
@@ -54,14 +58,21 @@ def digest_of_body(body: bytes) -> bytes:
     return hashlib.sha256(body).digest()
 
 
-def document_of_body(body: bytes, plan_id: UUID, version: int) -> bytes:
-    """The document of an encoded body; the half million values of a stadium are not encoded a second time."""
-    return b'{"plan_id":"%s","version":%d,' % (str(plan_id).encode(), version) + body[1:]
+def document_of_body(body: bytes, plan_id: UUID, version: int, origin: Document | None = None) -> bytes:
+    """The document of an encoded body; the half million values of a stadium are not encoded a second time.
+
+    `origin` says where the plan came from and what was repaired on the way. It is no part of the plan: the same plan
+    from another file has the same digest.
+    """
+    head = b'{"plan_id":"%s","version":%d,' % (str(plan_id).encode(), version)
+    if origin:
+        head += b'"origin":%s,' % msgspec.json.encode(origin)
+    return head + body[1:]
 
 
-def plan_body(plan: SeatingPlan) -> _Document:
+def plan_body(plan: SeatingPlan) -> Document:
     """The document without `plan_id` and `version`."""
-    body: _Document = {
+    body: Document = {
         "name": plan.name,
         "width": plan.width,
         "height": plan.height,
@@ -72,11 +83,21 @@ def plan_body(plan: SeatingPlan) -> _Document:
         ],
         "sections": [_section_body(section) for section in plan.sections],
         "rows": _row_bodies(plan),
-        "areas": [_area_body(area) for area in plan.areas],
+        "areas": [area_body(area) for area in plan.areas],
         "seats": _seat_columns(plan),
     }
-    extras = _extras(plan)
-    return {**body, "extras": extras} if extras else body
+    return body | {name: value for name, value in _optional_members(plan).items() if value}
+
+
+def _optional_members(plan: SeatingPlan) -> Document:
+    """What stands in a document only where a plan has it, so that plans without it keep their digest."""
+    return {
+        "focal_point": None if plan.focal is None else {"x": plan.focal.x, "y": plan.focal.y},
+        "floors": [{"name": name} for name in plan.floors],
+        "tables": table_bodies([row for _, row in plan.rows()]),
+        "standing": [standing_body(area) for area in plan.standing],
+        "extras": _extras(plan),
+    }
 
 
 def plan_of_document(data: bytes) -> SeatingPlan:
@@ -85,21 +106,10 @@ def plan_of_document(data: bytes) -> SeatingPlan:
     Raises:
         msgspec.DecodeError, KeyError, IndexError, ValueError: The bytes are no such document.
     """
-    body: _Document = msgspec.json.decode(data)
-    extras: _Document = body.get("extras", {})
+    body: Document = msgspec.json.decode(data)
+    extras: Document = body.get("extras", {})
     seats = _seats_of(body["seats"], extras)
-    rows: list[list[Row]] = [[] for _ in body["sections"]]
-    for number, row in enumerate(body["rows"]):
-        first = row["first_seat"]
-        texts = extras.get("row_texts", {}).get(str(number), ("", ""))
-        rows[row["section_no"]].append(
-            Row(
-                row["label"],
-                tuple(seats[first : first + row["seat_count"]]),
-                LabelPosition(row["label_position"]),
-                *texts,
-            )
-        )
+    rows = _rows_of(body, seats)
     keys = extras.get("section_keys", [""] * len(rows))
     return SeatingPlan(
         body["name"],
@@ -107,51 +117,89 @@ def plan_of_document(data: bytes) -> SeatingPlan:
         body["height"],
         tuple(Category(category["name"], category["color"]) for category in body["categories"]),
         tuple(
-            Section(section["name"], tuple(own), key)
+            Section(section["name"], tuple(own), key, section.get("floor_no", 0))
             for section, own, key in zip(body["sections"], rows, keys, strict=True)
         ),
         tuple(area_of_body(area) for area in body["areas"]),
+        focal_of_body(body),
+        tuple(floor["name"] for floor in body.get("floors", ())),
+        tuple(standing_of_body(area) for area in body.get("standing", ())),
     )
+
+
+def focal_of_body(body: Document) -> Point | None:
+    """Where people look, when the document says so."""
+    point = body.get("focal_point")
+    return None if point is None else Point(point["x"], point["y"])
+
+
+def _rows_of(body: Document, seats: list[Seat]) -> list[list[Row]]:
+    """The rows of each section. The texts of rows stood under `extras` in documents of before."""
+    former_texts = body.get("extras", {}).get("row_texts", {})
+    tables = {table["row_no"]: table_of_body(table) for table in body.get("tables", ())}
+    rows: list[list[Row]] = [[] for _ in body["sections"]]
+    for number, row in enumerate(body["rows"]):
+        first = row["first_seat"]
+        texts = former_texts.get(str(number), ("", ""))
+        rows[row["section_no"]].append(
+            Row(
+                row["label"],
+                tuple(seats[first : first + row["seat_count"]]),
+                LabelPosition(row["label_position"]),
+                row.get("row_text", texts[0]),
+                row.get("seat_text", texts[1]),
+                tables.get(number),
+            )
+        )
+    return rows
 
 
 def categories_of_document(data: bytes) -> tuple[tuple[Category, ...], frozenset[int]]:
-    """The categories of a document, and the numbers of those that have seats, without building 60,000 seats.
+    """The categories of a document, and the numbers of those that have places, without building 60,000 seats.
 
     Seats that are gone do not count (see numbering.py).
     """
-    body: _Document = msgspec.json.decode(data)
+    body: Document = msgspec.json.decode(data)
     categories = tuple(Category(category["name"], category["color"]) for category in body["categories"])
     columns = body["seats"]
-    return categories, frozenset(
+    used = {
         category_no
         for category_no, flags in zip(columns["category_no"], columns["flags"], strict=True)
         if not flags & SeatFlag.GONE
-    )
+    }
+    return categories, frozenset(used | {area["category_no"] for area in body.get("standing", ())})
 
 
-def _section_body(section: Section) -> _Document:
+def standing_of_document(data: bytes) -> tuple[StandingArea, ...]:
+    """The standing areas of a document."""
+    body: Document = msgspec.json.decode(data)
+    return tuple(standing_of_body(area) for area in body.get("standing", ()))
+
+
+def _section_body(section: Section) -> Document:
     middle = section_label_point(section)
-    return {"name": section.name, "label_x": round(middle.x, 3), "label_y": round(middle.y, 3)}
+    body: Document = {"name": section.name, "label_x": round(middle.x, 3), "label_y": round(middle.y, 3)}
+    return body | ({"floor_no": section.floor_no} if section.floor_no else {})
 
 
-def _row_bodies(plan: SeatingPlan) -> list[_Document]:
-    bodies: list[_Document] = []
+def _row_bodies(plan: SeatingPlan) -> list[Document]:
+    bodies: list[Document] = []
     first = 0
     for section_no, row in plan.rows():
-        bodies.append(
-            {
-                "section_no": section_no,
-                "label": row.label,
-                "first_seat": first,
-                "seat_count": len(row.seats),
-                "label_position": row.label_position.value,
-            }
-        )
+        body: Document = {
+            "section_no": section_no,
+            "label": row.label,
+            "first_seat": first,
+            "seat_count": len(row.seats),
+            "label_position": row.label_position.value,
+        }
+        texts = {"row_text": row.row_text, "seat_text": row.seat_text}
+        bodies.append(body | {name: text for name, text in texts.items() if text})
         first += len(row.seats)
     return bodies
 
 
-def _seat_columns(plan: SeatingPlan) -> _Document:
+def _seat_columns(plan: SeatingPlan) -> Document:
     seats = tuple(plan.seats())
     return {
         "guid": [seat.guid for seat in seats],
@@ -164,14 +212,9 @@ def _seat_columns(plan: SeatingPlan) -> _Document:
     }
 
 
-def _extras(plan: SeatingPlan) -> _Document:
-    extras: _Document = {
+def _extras(plan: SeatingPlan) -> Document:
+    extras: Document = {
         "section_keys": [section.key for section in plan.sections] if any(s.key for s in plan.sections) else None,
-        "row_texts": {
-            str(number): (row.row_text, row.seat_text)
-            for number, (_, row) in enumerate(plan.rows())
-            if row.row_text or row.seat_text
-        },
         "radii": {str(number): seat.radius for number, seat in enumerate(plan.seats()) if seat.radius is not None},
         "start_directions": {
             str(number): seat.start_direction for number, seat in enumerate(plan.seats()) if seat.start_direction
@@ -180,9 +223,9 @@ def _extras(plan: SeatingPlan) -> _Document:
     return {name: value for name, value in extras.items() if value}
 
 
-def _seats_of(columns: _Document, extras: _Document) -> list[Seat]:
-    radii: _Document = extras.get("radii", {})
-    directions: _Document = extras.get("start_directions", {})
+def _seats_of(columns: Document, extras: Document) -> list[Seat]:
+    radii: Document = extras.get("radii", {})
+    directions: Document = extras.get("start_directions", {})
     names = ("guid", "number", "x", "y", "category_no", "flags")
     return [
         Seat(
@@ -192,61 +235,3 @@ def _seats_of(columns: _Document, extras: _Document) -> list[Seat]:
             zip(*(columns[name] for name in names), strict=True)
         )
     ]  # fmt: skip
-
-
-def _area_body(area: Area) -> _Document:
-    body: _Document = {
-        "shape": area.shape.value,
-        "x": area.x,
-        "y": area.y,
-        "width": area.width,
-        "height": area.height,
-        "points": [value for point in area.points for value in (_offset(point.x, area.x), _offset(point.y, area.y))],
-        "rotation": area.rotation,
-        "color": area.color,
-        "border_color": area.border_color,
-    }
-    if area.text is not None:
-        text = area.text
-        body.update(
-            text=text.text,
-            text_x=_offset(text.x, area.x),
-            text_y=_offset(text.y, area.y),
-            text_size=text.size,
-            text_color=text.color,
-        )
-    return body
-
-
-def _offset(value: float, origin: float) -> float:
-    """To a millionth, as shapes are read from files, so that there and back is the same shape."""
-    return round(value - origin, 6)
-
-
-def area_of_body(body: _Document) -> Area:
-    """A shape as a document has it."""
-    text = None
-    if body.get("text"):
-        text = AreaText(
-            body["text"],
-            round(body["x"] + body["text_x"], 6),
-            round(body["y"] + body["text_y"], 6),
-            body["text_size"],
-            body["text_color"],
-        )
-    values = body["points"]
-    return Area(
-        AreaShape(body["shape"]),
-        body["x"],
-        body["y"],
-        body["width"],
-        body["height"],
-        tuple(
-            Point(round(body["x"] + x, 6), round(body["y"] + y, 6))
-            for x, y in zip(values[::2], values[1::2], strict=True)
-        ),
-        body["rotation"],
-        body["color"],
-        body["border_color"],
-        text,
-    )

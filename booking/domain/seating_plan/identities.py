@@ -2,7 +2,7 @@
 
 A seat keeps its `guid` over all versions of its plan, so that a renamed seat keeps its sale. Files break this in two
 ways: a guid is missing, or it comes twice. Where every seat also carries a `uuid` of its own, that is a sound identity
-and is taken for the whole plan, and reported. Otherwise the plan is refused, unless its owner asked for repairs.
+and is taken for the whole plan, and reported. Otherwise the plan is refused, unless identities may be made.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from uuid import UUID, uuid5
 
 from booking.domain.seating_plan.faults import FindingCode, Findings
+from booking.domain.seating_plan.repairs import Repair
 
 _NAMESPACE = UUID("5f0d4a0e-6a5b-5c3e-9a2d-7c1f5f2b9e10")
 
@@ -27,18 +28,33 @@ class SeatIdentity:
     name: tuple[str, str, str]
 
 
-def settle_identities(findings: Findings, seats: Sequence[SeatIdentity], *, member: str, repair: bool) -> list[str]:
-    """The guid of each seat, in order. With faults reported the answer is of no use."""
+def settle_identities(
+    findings: Findings, seats: Sequence[SeatIdentity], *, member: str, word: str, optional: bool = False
+) -> list[str]:
+    """The guid of each seat, in order. With faults reported the answer is of no use.
+
+    `member` leads from a seat's pointer to its guid, `word` is what the format calls it. `optional`: files without
+    any identity are usual in this format; they get made ones without a remark.
+    """
     missing = [seat for seat in seats if not seat.guid]
     repeats = _repeats(seats)
     if not missing and not repeats:
         return [seat.guid for seat in seats]
-    if _uuids_identify(seats) and (repair or repeats):
-        return _take_uuids(findings, seats, missing, repeats, member=member, repair=repair)
-    if repair:
+    if optional and len(missing) == len(seats):
+        return _made_guids(seats)
+    make = findings.may(Repair.MAKE_GUIDS)
+    if _uuids_identify(seats) and (make or (repeats and findings.may(Repair.UUID_FOR_GUID))):
+        return _take_uuids(findings, seats, missing, repeats, _Words(member, word))
+    if make:
         return _fill_in(findings, seats, repeats, member=member)
-    _refuse(findings, missing, repeats, member=member)
+    _refuse(findings, missing, repeats, _Words(member, word))
     return [seat.guid for seat in seats]
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    member: str
+    word: str
 
 
 def _repeats(seats: Sequence[SeatIdentity]) -> dict[str, str]:
@@ -61,22 +77,38 @@ def _take_uuids(
     seats: Sequence[SeatIdentity],
     missing: Sequence[SeatIdentity],
     repeats: dict[str, str],
-    *,
-    member: str,
-    repair: bool,
+    words: _Words,
 ) -> list[str]:
     for seat in missing:
-        report = findings.warn if repair else findings.fault
-        report(f"{seat.pointer}/{member}", FindingCode.GUID_MISSING, f'the seat has no "{member}"')
+        message = f'the seat has no "{words.word}"'
+        if findings.may(Repair.MAKE_GUIDS):
+            findings.warn(seat.pointer + words.member, FindingCode.GUID_MISSING, message)
+        else:
+            findings.fault(seat.pointer + words.member, FindingCode.GUID_MISSING, message, repair=Repair.MAKE_GUIDS)
     for pointer, first in repeats.items():
-        findings.warn(f"{pointer}/{member}", FindingCode.GUID_REPEATS, f"the same identity as the seat at {first}")
+        message = f"the same identity as the seat at {first}"
+        findings.warn(pointer + words.member, FindingCode.GUID_REPEATS, message)
     distinct = len({seat.guid for seat in seats if seat.guid})
     message = (
-        f'{len(seats):,} seats have {distinct:,} distinct "{member}"; the "uuid" of each seat, which does not repeat, '
-        "is its identity instead"
+        f'{len(seats):,} seats have {distinct:,} distinct "{words.word}"; the "uuid" of each seat, which does not '
+        "repeat, is its identity instead"
     )
-    findings.repaired("", FindingCode.GUID_FROM_UUID, message)
+    findings.repaired("", FindingCode.GUID_FROM_UUID, message, repair=Repair.UUID_FOR_GUID)
     return [seat.uuid for seat in seats]
+
+
+def _made_guids(seats: Sequence[SeatIdentity]) -> list[str]:
+    names: Counter[tuple[str, str, str]] = Counter()
+    guids = []
+    for seat in seats:
+        names[seat.name] += 1
+        guids.append(_made_guid(seat.name, names[seat.name]))
+    return guids
+
+
+def _made_guid(name: tuple[str, str, str], count: int) -> str:
+    """The same for the same seat at every reading; `count` tells seats of one name apart."""
+    return str(uuid5(_NAMESPACE, "\x1f".join((*name, str(count)))))
 
 
 def _fill_in(findings: Findings, seats: Sequence[SeatIdentity], repeats: dict[str, str], *, member: str) -> list[str]:
@@ -92,19 +124,21 @@ def _fill_in(findings: Findings, seats: Sequence[SeatIdentity], repeats: dict[st
         if seat.uuid and uuids[seat.uuid] == 1 and seat.uuid not in taken:
             guid, code, source = seat.uuid, FindingCode.GUID_FROM_UUID, 'its "uuid"'
         else:
-            guid = str(uuid5(_NAMESPACE, "\x1f".join((*seat.name, str(names[seat.name])))))
+            guid = _made_guid(seat.name, names[seat.name])
             code, source = FindingCode.GUID_GENERATED, "one made from its section, row and number"
         taken.add(guid)
         why = "repeats" if seat.guid else "is missing"
-        findings.repaired(f"{seat.pointer}/{member}", code, f"the identity {why}; {source} is used: {guid}")
+        message = f"the identity {why}; {source} is used: {guid}"
+        findings.repaired(seat.pointer + member, code, message, repair=Repair.MAKE_GUIDS)
         guids.append(guid)
     return guids
 
 
-def _refuse(findings: Findings, missing: Sequence[SeatIdentity], repeats: dict[str, str], *, member: str) -> None:
+def _refuse(findings: Findings, missing: Sequence[SeatIdentity], repeats: dict[str, str], words: _Words) -> None:
+    offered = "choose the repair make-guids"
     for seat in missing:
-        message = f'the seat has no "{member}"; give it one, or import with repairs'
-        findings.fault(f"{seat.pointer}/{member}", FindingCode.GUID_MISSING, message)
+        message = f'the seat has no "{words.word}"; give it one, or {offered}'
+        findings.fault(seat.pointer + words.member, FindingCode.GUID_MISSING, message, repair=Repair.MAKE_GUIDS)
     for pointer, first in repeats.items():
-        message = f"the same identity as the seat at {first}; give it one of its own, or import with repairs"
-        findings.fault(f"{pointer}/{member}", FindingCode.GUID_REPEATS, message)
+        message = f"the same identity as the seat at {first}; give it one of its own, or {offered}"
+        findings.fault(pointer + words.member, FindingCode.GUID_REPEATS, message, repair=Repair.MAKE_GUIDS)

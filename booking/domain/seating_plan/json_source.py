@@ -10,6 +10,9 @@ from booking.domain.seating_plan.faults import FindingCode, Findings
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 32
+MAX_OBJECTS = 2_000_000
+MAX_MEMBERS = 12_000_000
+"""Objects and lists, and commas, of a file: what 200,000 seats need three times over. Memory is bounded by it."""
 _UTF8_MARK = b"\xef\xbb\xbf"
 _OTHER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
@@ -30,7 +33,10 @@ def load_json(data: bytes, findings: Findings) -> object | None:
             "", FindingCode.FILE_TOO_LARGE, f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read"
         )
         return None
-    text = _decode(data, findings)
+    if data.count(b"{") + data.count(b"[") > MAX_OBJECTS or data.count(b",") > MAX_MEMBERS:
+        findings.fault("", FindingCode.TOO_MANY, f"more than {MAX_OBJECTS:,} objects or {MAX_MEMBERS:,} members")
+        return None
+    text = decode_text(data, findings)
     if text is None:
         return None
     value = _parse(text, findings)
@@ -45,7 +51,8 @@ def escape(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
-def _decode(data: bytes, findings: Findings) -> str | None:
+def decode_text(data: bytes, findings: Findings) -> str | None:
+    """The text of UTF-8 bytes, a byte order mark left out (I1); None after a fault."""
     for mark, name in _OTHER_MARKS.items():
         if data.startswith(mark):
             findings.fault("", FindingCode.BAD_ENCODING, f"the file looks like {name}; save it as UTF-8")

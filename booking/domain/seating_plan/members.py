@@ -10,8 +10,10 @@ from collections.abc import Iterable
 from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.json_source import RepeatedMembers, escape
 from booking.domain.seating_plan.model import MAX_COORDINATE, MAX_LABEL, Point
+from booking.domain.seating_plan.repairs import Repair
 
 _COLOR = re.compile(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})\Z")
+_LARGEST_LABEL = 10**9
 _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
 
 
@@ -55,6 +57,14 @@ class Members:
         """Whether the member is a text, in formats where it may also be an object."""
         return isinstance(self._members.get(name), str)
 
+    def holds_list(self, name: str) -> bool:
+        """Whether the member is a list, empty or not."""
+        return isinstance(self._members.get(name), list)
+
+    def holds_empty(self, name: str) -> bool:
+        """Whether the member is an empty list, object or text."""
+        return self._members.get(name) in ([], {}, "")
+
     def warn_about_others(self, known: frozenset[str]) -> None:
         """Report members that no published variant of the format has; they are ignored."""
         for name in self._members.keys() - known:
@@ -77,6 +87,26 @@ class Members:
             self._findings.fault(self.at(name), FindingCode.TEXT_UNPRINTABLE, "the text holds control characters")
             return None
         return value
+
+    def label(self, name: str, *, required: bool = True) -> str | None:
+        """A text that files also write as a number; that is a fault, or read as a text where it may be mended."""
+        value = self._members.get(name)
+        if isinstance(value, bool) or not isinstance(value, int):
+            return self.text(name, required=required)
+        if self._findings.may(Repair.NUMBERS_AS_TEXT) and abs(value) < _LARGEST_LABEL:
+            message = f'the number {value} is read as the text "{value}"'
+            self._findings.repaired(self.at(name), FindingCode.NUMBER_AS_TEXT, message, repair=Repair.NUMBERS_AS_TEXT)
+            return str(value)
+        message = f"expected a text, found a number ({value})"
+        self._findings.fault(self.at(name), FindingCode.WRONG_TYPE, message, repair=Repair.NUMBERS_AS_TEXT)
+        return None
+
+    def key(self, name: str) -> str | None:
+        """A text or whole number that names something; None when absent or null, or after a fault."""
+        value = self._members.get(name)
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST_LABEL:
+            return str(value)
+        return None if value is None else self.text(name)
 
     def number(self, name: str, *, required: bool = True, minimum: float = -MAX_COORDINATE) -> float | None:
         """A finite number from `minimum` to the largest coordinate; true and false are no numbers."""
@@ -102,6 +132,20 @@ class Members:
             return None if required else Point(0.0, 0.0)
         return read_point(self._findings, value, self.at(name), minimum=minimum)
 
+    def loose_point(self, name: str) -> Point | None:
+        """As `point`, without a word about other members; it must be there."""
+        value = self._value(name, required=True)
+        return None if value is None else self._loose(value, self.at(name))
+
+    def loose_point_of(self, value: object, name: str, index: int) -> Point | None:
+        """A point that is an item of the list `name`."""
+        return self._loose(value, f"{self.at(name)}/{index}")
+
+    def _loose(self, value: object, pointer: str) -> Point | None:
+        members = Members(self._findings, value, pointer)
+        x, y = members.number("x"), members.number("y")
+        return None if x is None or y is None else Point(x, y)
+
     def items(self, name: str, *, limit: int, required: bool = True) -> list[object]:
         """A list of at most `limit` items; empty after a report."""
         value = self._value(name, required=required)
@@ -117,10 +161,40 @@ class Members:
             return []
         return value
 
+    def texts(self, name: str, *, limit: int) -> tuple[str, ...]:
+        """A list of texts that need not be there; without those that were reported."""
+        texts = []
+        for index, value in enumerate(self.items(name, limit=limit, required=False)):
+            if isinstance(value, str) and len(value) <= MAX_LABEL and value.isprintable():
+                texts.append(value)
+            else:
+                message = f"expected a text of at most {MAX_LABEL} characters"
+                self._findings.fault(f"{self.at(name)}/{index}", FindingCode.WRONG_TYPE, message)
+        return tuple(texts)
+
     def members(self, name: str) -> Members | None:
         """An object that must be there."""
         value = self._value(name, required=True)
         return None if value is None else Members(self._findings, value, self.at(name))
+
+    def whole(self, name: str, *, minimum: int, maximum: int, required: bool = True) -> int | None:
+        """A whole number within bounds; 3.0 is one."""
+        value = self.number(name, required=required, minimum=min(0.0, minimum))
+        if value is None:
+            return None
+        if value != int(value) or not minimum <= value <= maximum:
+            message = f"expected a whole number from {minimum:,} to {maximum:,}"
+            self._findings.fault(self.at(name), FindingCode.OUT_OF_RANGE, message)
+            return None
+        return int(value)
+
+    def flag(self, name: str) -> bool:
+        """True or false; false when absent or null."""
+        value = self._members.get(name)
+        if value is None or isinstance(value, bool):
+            return bool(value)
+        self._wrong(name, "true or false", value)
+        return False
 
     def choice(self, name: str, allowed: Iterable[str]) -> str | None:
         """One of the `allowed` texts, None when absent."""

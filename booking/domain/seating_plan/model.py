@@ -16,6 +16,9 @@ MAX_CATEGORIES = 64
 MAX_SECTIONS = 2_000
 MAX_ROWS = 50_000
 MAX_AREAS = 5_000
+MAX_STANDING = 1_000
+MAX_FLOORS = 50
+MAX_PLACES = 10_000_000
 MAX_POINTS = 5_000
 MAX_LABEL = 200
 MAX_COORDINATE = 1_000_000.0
@@ -46,6 +49,13 @@ class AreaShape(StrEnum):
     ELLIPSE = "ellipse"
     POLYGON = "polygon"
     TEXT = "text"
+
+
+class TableKind(StrEnum):
+    """Seats stand round a table; a booth is one seat that is sold with all that is in it."""
+
+    TABLE = "table"
+    BOOTH = "booth"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +91,48 @@ class Seat:
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """A table or booth: `shape` is circle or rectangle, `x`, `y` its middle, `rotation` clockwise about the middle.
+
+    `whole`: where the plan came from, it is sold as a whole; here its seats are sold one by one.
+    """
+
+    kind: TableKind
+    shape: AreaShape
+    x: float
+    y: float
+    width: float
+    height: float
+    rotation: float = 0.0
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
-    """`label` is drawn on the plan; `row_text` and `seat_text` (may hold `%s`) name row and seat in running text."""
+    """`label` is drawn on the plan; `row_text` and `seat_text` (may hold `%s`) name row and seat in running text.
+
+    The seats round a `table` are a row too: in the order in which they go round it.
+    """
 
     label: str
     seats: tuple[Seat, ...]
     label_position: LabelPosition = LabelPosition.NONE
     row_text: str = ""
     seat_text: str = ""
+    table: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the venue that people can name. `key` is the source's own short name of it, where it has one."""
+    """A part of the venue that people can name. `key` is the source's own short name of it, where it has one.
+
+    `floor_no` indexes the floors of the plan; 0 in a plan without floors.
+    """
 
     name: str
     rows: tuple[Row, ...]
     key: str = ""
+    floor_no: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +165,26 @@ class Area:
     color: str = ""
     border_color: str = ""
     text: AreaText | None = None
+    floor_no: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StandingArea:
+    """General admission: `capacity` places of one category without seats, sold as a tier of that name (R11)."""
+
+    name: str
+    capacity: int
+    category_no: int
+    area: Area
 
 
 @dataclass(frozen=True, slots=True)
 class SeatingPlan:
-    """A whole plan. `width` and `height` bound the drawing; both are above 0."""
+    """A whole plan. `width` and `height` bound the drawing; both are above 0.
+
+    `focal` is where people look when the file or a person said so; None: it is derived (derived.py). `floors` are
+    names of levels that lie over each other in the same coordinates.
+    """
 
     name: str
     width: float
@@ -142,6 +192,9 @@ class SeatingPlan:
     categories: tuple[Category, ...]
     sections: tuple[Section, ...]
     areas: tuple[Area, ...] = ()
+    focal: Point | None = None
+    floors: tuple[str, ...] = ()
+    standing: tuple[StandingArea, ...] = ()
     _rows: tuple[tuple[int, Row], ...] = field(init=False, repr=False, compare=False, default=())
 
     def __post_init__(self) -> None:
@@ -160,3 +213,7 @@ class SeatingPlan:
     @property
     def seat_count(self) -> int:
         return sum(len(row.seats) for _, row in self._rows)
+
+    @property
+    def standing_capacity(self) -> int:
+        return sum(area.capacity for area in self.standing)

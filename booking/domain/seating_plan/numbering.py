@@ -89,8 +89,17 @@ def _renumbered(new: _Body, old: _Body, numbers: list[int], categories: list[int
         "seats": seats,
     }
     if "extras" in new:
-        body["extras"] = _extras(new["extras"], numbers, [origin for origin, _ in runs], bool(gone))
+        body["extras"] = _extras(new["extras"], numbers, bool(gone))
+    if "tables" in new:
+        body["tables"] = _tables(new["tables"], [origin for origin, _ in runs])
+    if "standing" in new:
+        body["standing"] = [{**area, "category_no": categories[area["category_no"]]} for area in new["standing"]]
     return body
+
+
+def _tables(tables: list[_Body], origins: list[int | None]) -> list[_Body]:
+    """Each table at the first row that its row became."""
+    return [{**table, "row_no": origins.index(table["row_no"])} for table in tables]
 
 
 def _seat(new: _Body, index: int, categories: list[int]) -> _Body:
@@ -150,17 +159,12 @@ def _runs_of_gone(gone: list[int], section_no: int) -> list[tuple[int | None, _B
     ]
 
 
-def _extras(extras: _Body, numbers: list[int], origins: list[int | None], gone: bool) -> _Body:
-    """What hangs on rows and seats by their place, by their new place."""
+def _extras(extras: _Body, numbers: list[int], gone: bool) -> _Body:
+    """What hangs on seats by their place, by their new place."""
     moved = dict(extras)
     for name in ("radii", "start_directions"):
         if name in extras:
             moved[name] = {str(numbers[int(index)]): value for index, value in extras[name].items()}
-    if "row_texts" in extras:
-        texts = extras["row_texts"]
-        moved["row_texts"] = {
-            str(row_no): texts[str(origin)] for row_no, origin in enumerate(origins) if str(origin) in texts
-        }
     if "section_keys" in extras and gone:
         moved["section_keys"] = [*extras["section_keys"], ""]
     return moved

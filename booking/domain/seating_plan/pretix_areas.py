@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.members import Members, read_point
-from booking.domain.seating_plan.model import MAX_POINTS, Area, AreaShape, AreaText, Point
+from booking.domain.seating_plan.model import MAX_FLOORS, MAX_POINTS, Area, AreaShape, AreaText, Point
 
 _AREA = frozenset({
     "shape", "position", "rotation", "color", "border_color", "text", "uuid",
@@ -17,9 +17,15 @@ _FILL = ""  # no colour of its own: the theme of the map decides
 _BORDER = ""
 
 
-def read_area(findings: Findings, area: Members, zone_origin: Point) -> Area | None:
-    """One area with absolute coordinates, or None after its faults were reported."""
-    area.warn_about_others(_AREA)
+def read_area(
+    findings: Findings, area: Members, zone_origin: Point, floor_no: int = 0, floor_member: str = "taquilla_floor"
+) -> Area | None:
+    """One area with absolute coordinates, or None after its faults were reported.
+
+    It is on the floor that it names itself, else on `floor_no`.
+    """
+    area.warn_about_others(_AREA | {floor_member})
+    own_floor = area.whole(floor_member, minimum=0, maximum=MAX_FLOORS - 1, required=False)
     shape = _shape_of(findings, area)
     offset = area.point("position", required=False)
     rotation = area.number("rotation", required=False) or 0.0
@@ -43,6 +49,7 @@ def read_area(findings: Findings, area: Members, zone_origin: Point) -> Area | N
         area.color("color", _FILL),
         area.color("border_color", _BORDER),
         text,
+        floor_no if own_floor is None else own_floor,
     )
 
 
@@ -98,7 +105,7 @@ def _polygon(findings: Findings, detail: Members, at: Point) -> tuple[Point | No
     if len(found) < 3 or len(found) < len(points):
         return None, ()
     xs, ys = [point.x for point in found], [point.y for point in found]
-    return Point(max(xs) - min(xs), max(ys) - min(ys)), found
+    return Point(round(max(xs) - min(xs), 6), round(max(ys) - min(ys), 6)), found
 
 
 def _text_of(area: Members, at: Point, size: Point) -> AreaText | None:

@@ -1,0 +1,118 @@
+"""From the bytes of an SVG to its elements, each with its place in the file; what is hostile is refused.
+
+Python's own expat, fed once. Entity declarations are refused before anything could expand; external ones are never
+fetched. Depth, elements and text are bounded, so a file of the largest size costs memory in proportion to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from booking.domain.seating_plan.faults import FindingCode, Findings
+from booking.domain.seating_plan.json_source import MAX_BYTES
+
+MAX_DEPTH = 100
+MAX_ELEMENTS = 600_000
+MAX_TEXT = 2_000
+MAX_VALUE = 1_000_000
+"""Signs of an attribute that are looked at; longer ones (pictures) are taken as empty."""
+
+
+@dataclass(slots=True)
+class Element:
+    """`tag` and attributes without namespace; `text` is that of text elements, with their parts."""
+
+    tag: str
+    attributes: dict[str, str]
+    pointer: str
+    parent: int
+    text: str = ""
+
+
+@dataclass(slots=True)
+class _Stop(Exception):  # noqa: N818 - never leaves this module
+    code: FindingCode
+    message: str
+    pointer: str
+
+
+def load_elements(data: bytes, findings: Findings) -> list[Element] | None:
+    """All elements in document order, parents before children; None after reporting why there are none."""
+    if len(data) > MAX_BYTES:
+        message = f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read"
+        findings.fault("", FindingCode.FILE_TOO_LARGE, message)
+        return None
+    collector = _Collector()
+    try:
+        collector.parser.Parse(data, True)
+    except _Stop as stop:
+        findings.fault(stop.pointer, stop.code, stop.message)
+        return None
+    except expat.ExpatError as error:
+        message = f"not XML at line {error.lineno}, column {error.offset + 1}: {expat.ErrorString(error.code)}"
+        findings.fault(f"{error.lineno}:{error.offset + 1}", FindingCode.INVALID_XML, message)
+        return None
+    except (LookupError, ValueError) as error:  # an encoding that there is not, or one of several bytes
+        findings.fault("", FindingCode.BAD_ENCODING, f"{error}; save the file as UTF-8")
+        return None
+    if collector.elements and collector.elements[0].tag == "svg":
+        return collector.elements
+    findings.fault("", FindingCode.INVALID_XML, "this is no SVG: its first element is not <svg>")
+    return None
+
+
+@dataclass(slots=True)
+class _Collector:
+    elements: list[Element] = field(default_factory=list)
+    parser: expat.XMLParserType = field(init=False)
+    _open: list[int] = field(default_factory=list)
+    _texts: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.EntityDeclHandler = self._refuse_entity
+        self.parser.ExternalEntityRefHandler = self._refuse_external
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._characters
+
+    def _here(self) -> str:
+        return f"{self.parser.CurrentLineNumber}:{self.parser.CurrentColumnNumber + 1}"
+
+    def _refuse_entity(self, *_: object) -> None:
+        message = "the file declares entities; remove them (save it as plain SVG)"
+        raise _Stop(FindingCode.ENTITIES_REFUSED, message, self._here())
+
+    def _refuse_external(self, *_: object) -> int:
+        message = "the file refers to another file; remove that"
+        raise _Stop(FindingCode.ENTITIES_REFUSED, message, self._here())
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if len(self._open) >= MAX_DEPTH:
+            raise _Stop(FindingCode.TOO_DEEP, f"elements are nested more than {MAX_DEPTH} deep", self._here())
+        if len(self.elements) >= MAX_ELEMENTS:
+            raise _Stop(FindingCode.TOO_MANY, f"more than {MAX_ELEMENTS:,} elements", self._here())
+        parent = self._open[-1] if self._open else -1
+        plain = {_local(key): value if len(value) <= MAX_VALUE else "" for key, value in attributes.items()}
+        self._open.append(len(self.elements))
+        tag = _local(name)
+        self.elements.append(Element(tag, plain, self._here(), parent))
+        if tag in ("text", "title"):
+            self._texts.append(self._open[-1])
+
+    def _end(self, _name: str) -> None:
+        if self._texts and self._texts[-1] == self._open[-1]:
+            self._texts.pop()
+        self._open.pop()
+
+    def _characters(self, characters: str) -> None:
+        if self._texts:
+            element = self.elements[self._texts[-1]]
+            if len(element.text) < MAX_TEXT:
+                element.text += characters
+
+
+def _local(name: str) -> str:
+    return name.rpartition(":")[2]
