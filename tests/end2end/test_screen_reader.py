@@ -42,8 +42,8 @@ def report_of(folder: Path) -> dict[str, Any]:
     runtime = folder / "runtime"
     runtime.mkdir(mode=0o700)
     environment = {
-        **os.environ, "XDG_RUNTIME_DIR": str(runtime), "QT_QPA_PLATFORM": "xcb", "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
-        "HOME": str(folder), "GTK_MODULES": "",
+        **os.environ, "XDG_RUNTIME_DIR": str(runtime), "HOME": str(folder), "GTK_MODULES": "", "QT_QPA_PLATFORM": "xcb",
+        "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
     }  # fmt: skip
     display = ["xvfb-run", "-a", "-s", "-screen 0 1280x800x24", "dbus-run-session", "--"]
     command = [*display, sys.executable, "-m", "tests.end2end.screen_reader_scene", str(folder / "console")]
