@@ -118,8 +118,23 @@ class MapLegend(QWidget):
         """The categories' buttons."""
         return tuple(self._chips)
 
+    @property
+    def chosen(self) -> tuple[int, ...]:
+        """Categories that are brought forward; none: all are shown alike."""
+        return tuple(chip.category_no for chip in self._chips if chip.isChecked())
+
+    def choose(self, categories: tuple[int, ...]) -> None:
+        """Bring exactly these categories forward, as far as the plan has them."""
+        for chip in self._chips:
+            chip.blockSignals(True)
+            chip.setChecked(chip.category_no in categories)
+            chip.blockSignals(False)
+            chip.update()
+        self._on_chip_toggled()
+
     def show_categories(self, categories: tuple[LegendCategory, ...]) -> None:
-        """Name the categories of the plan that is shown."""
+        """Name the categories of the plan that is shown; the choice among them stays."""
+        chosen = self.chosen
         for chip in self._chips:
             self._flow.removeWidget(chip)
             chip.hide()
@@ -134,10 +149,11 @@ class MapLegend(QWidget):
             self._flow.addWidget(chip)
         for mark in self._marks:
             self._flow.addWidget(mark)
+        self.choose(chosen)
         self.updateGeometry()
 
     def _on_chip_toggled(self) -> None:
-        chosen = [chip.category_no for chip in self._chips if chip.isChecked()]
+        chosen = self.chosen
         others = [chip.category_no for chip in self._chips if chip.category_no not in chosen]
         self.categories_dimmed.emit(others if chosen else [])
 

@@ -88,6 +88,7 @@ class CounterScreen(QWidget):
         """Go on where the screen before stood: the same part of the map, the same seat (the event is the store's)."""
         self._show_event()
         self.map.take_view_of(other.map)
+        self.legend.choose(other.legend.chosen)
 
     def focus_map(self) -> None:
         """Put the keyboard on the map."""
@@ -100,6 +101,7 @@ class CounterScreen(QWidget):
         if self._shown_event != (event.event_id, plan.version):
             self._shown_event = (event.event_id, plan.version)
             self._shown_revision = -1
+            self.legend.choose(())
             shown_plan = map_plan(plan, event)
             self.map.set_plan(shown_plan)
             self.legend.show_flags(int(np.bitwise_or.reduce(shown_plan.flags)) if shown_plan.seat_count else 0)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QColor, QImage, QPainter, QRegion
 from PySide6.QtWidgets import QWidget
 
+from tests.gui.conftest import QLoop, counter_of, rest
 from widgets.map_legend import LegendCategory, LegendWords, MapLegend
 from widgets.seat_map.palette import MapPalette
 from widgets.seat_map.seat_bits import Look
@@ -43,6 +46,43 @@ def test_a_low_window_keeps_every_mark_and_puts_its_words_into_tool_tips(theme: 
     assert made.explained == before
     assert made.heightForWidth(440) < room
     assert {mark.toolTip() for mark in made._marks if not mark.isHidden()} == set(before)
+
+
+def test_a_choice_stays_when_prices_change_and_goes_where_it_is_told(theme: Theme) -> None:
+    made = legend_of(theme)
+    told: list[list[int]] = []
+    made.categories_dimmed.connect(told.append)
+    two = (LegendCategory(0, "", "Stalls", "€10.00"), LegendCategory(3, "", "Circle", "€8.00"))
+    made.show_categories(two)
+    made.chips[1].click()
+    assert (made.chosen, told[-1]) == ((3,), [0])
+    made.show_categories(two)
+    assert (made.chosen, told[-1]) == ((3,), [0])
+    made.choose(())
+    assert (made.chosen, told[-1]) == ((), [])
+    made.choose((3, 99))
+    assert (made.chosen, told[-1]) == ((3,), [0])
+
+
+def test_the_filter_survives_another_theme_and_another_language(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await rest(showcase)
+            window = showcase.console.window
+            window.screens.counter.legend.chips[1].click()
+            chosen = window.screens.counter.legend.chosen
+            dimmed = window.screens.counter.map.scene.states.dimmed.copy()
+            assert 0 < dimmed.sum() < len(dimmed)
+            for change in (lambda: window.theme_chosen.emit("dark"), lambda: window.language_chosen.emit("ar")):
+                before = window.screens.counter
+                change()
+                await rest(showcase)
+                after = window.screens.counter
+                assert after is not before
+                assert after.legend.chosen == chosen
+                assert np.array_equal(after.map.scene.states.dimmed, dimmed)
+
+    qloop.run(scene())
 
 
 def test_marks_are_the_maps_own(theme: Theme) -> None:
