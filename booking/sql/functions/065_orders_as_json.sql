@@ -46,5 +46,5 @@ RETURNS TABLE (order_id uuid, principal text, picture text) LANGUAGE sql STABLE 
                    'created_at', p.created_at, 'updated_at', p.updated_at, 'parent_id', p.parent_id,
                    'idempotency_key', p.idempotency_key, 'payment_method', p.payment_method, 'attempts', p.attempts)
                    ORDER BY p.created_at, p.operation_id), '[]') AS operations
-          FROM payment_operations p WHERE p.order_id = o.order_id) p
+          FROM (SELECT * FROM payment_operations p WHERE p.order_id = o.order_id OFFSET 0) p) p
 $$;
