@@ -7,6 +7,7 @@ from uuid import UUID
 from booking.domain.caller import Caller
 from booking.domain.errors import OrderNotFoundError
 from booking.domain.model import Order
+from booking.domain.replay import Outcome
 from booking.domain.text import storable_texts
 from booking.services.refusals import key_use, raise_refusal
 from booking.store import order_queries, sale_calls
@@ -40,7 +41,7 @@ async def cancel_order(
     *,
     key: str | None = None,
     digest: bytes = b"",
-) -> Order:
+) -> Outcome[Order]:
     """Cancel an order that is not paid; cancelled twice is cancelled.
 
     `keep_seats` returns the seats to the hold while time is left, else they are free at once.
@@ -54,7 +55,7 @@ async def cancel_order(
     use = None if key is None else key_use(key, digest)
     answer = await sale_calls.cancel_order(db, caller, order_id, reason, keep_seats=keep_seats, use=use)
     await raise_refusal(db, answer, None)
-    return await order_as_it_stands(db, order_id)
+    return Outcome(await order_as_it_stands(db, order_id), answer.replayed)
 
 
 async def order_told_by(db: Database, answer: SaleAnswer) -> Order:

@@ -146,7 +146,7 @@ async def test_r7_the_grace_extends_once_and_never_again(sound_database: Databas
     order = await desk.check_out(hold)
     assert order.pay_until == hold.expires_at + timedelta(seconds=100)
 
-    kept = await cancel_order(sound_database, desk.caller, order.order_id, "other price", True)
+    kept = (await cancel_order(sound_database, desk.caller, order.order_id, "other price", True)).value
     assert kept.status is OrderStatus.CANCELLED
     again = await read_hold(sound_database, desk.caller, hold.hold_id)
     assert (again.status, again.expires_at, again.grace_used) == (HoldStatus.HELD, order.pay_until, True)
@@ -634,7 +634,7 @@ async def test_cancelling_frees_the_seats_or_keeps_them_in_the_hold(sound_databa
         done = await cancel_order(
             sound_database, desk.caller, order.order_id, "buyer left", keep, key=str(uuid4()), digest=b"d"
         )
-        assert done.status is OrderStatus.CANCELLED
+        assert done.value.status is OrderStatus.CANCELLED
         now = await read_hold(sound_database, desk.caller, hold.hold_id)
         assert (now.status, now.order_id) == (status, None if keep else order.order_id)
         assert (await seat_states(sound_database, event))[hold.seats[0].seat_no][0] == seat_state
@@ -645,9 +645,10 @@ async def test_cancelling_twice_is_cancelling_once_and_its_key_is_kept(sound_dat
     desk = Desk(sound_database, till(), event)
     order = await desk.check_out(await desk.hold(1))
     args = (sound_database, desk.caller, order.order_id, "why", False)
-    await cancel_order(*args, key="x", digest=b"d")
-    assert (await cancel_order(*args, key="x", digest=b"d")).status is OrderStatus.CANCELLED
-    assert (await cancel_order(*args)).status is OrderStatus.CANCELLED
+    assert not (await cancel_order(*args, key="x", digest=b"d")).replayed
+    again = await cancel_order(*args, key="x", digest=b"d")
+    assert (again.value.status, again.replayed) == (OrderStatus.CANCELLED, True)
+    assert (await cancel_order(*args)).value.status is OrderStatus.CANCELLED
     with pytest.raises(errors.KeyReusedError):
         await cancel_order(*args, key="x", digest=b"other")
     assert await count(sound_database, "SELECT count(*) FROM outbox WHERE type = 'seats-released'") == 1
@@ -673,7 +674,7 @@ async def test_cancelling_ends_an_authorization_that_was_not_sent(sound_database
     desk = Desk(sound_database, fan(), event)
     step = await desk.sell(1, kind=AUTHORIZE)
     done = await cancel_order(sound_database, desk.caller, step.order.order_id, "changed my mind", False)
-    assert [(each.status, each.decline_code) for each in done.operations] == [("DECLINED", "cancelled")]
+    assert [(each.status, each.decline_code) for each in done.value.operations] == [("DECLINED", "cancelled")]
     assert not await mark_sent(sound_database, step.operation.operation_id)
 
 

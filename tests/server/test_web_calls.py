@@ -121,6 +121,16 @@ async def test_me_tells_who_the_token_says_you_are(api: Api) -> None:
 # ---------------------------------------------------------------- keys and conflicts
 
 
+async def test_r6_a_cancellation_sent_again_says_that_it_is_a_replay(api: Api, event_id: int) -> None:
+    token = await api.fan()
+    pending = await order(api, event_id, token, 4)
+    path, body = f"/v1/orders/{pending.order_id}/cancel", wire.CancelRequest(reason="other seats", keep_seats=True)
+    first, again = [await api.call("POST", path, body, token=token, key="one-key") for _ in range(2)]
+    assert read(again, wire.Order).status is wire.OrderStatus.CANCELLED
+    assert wire.REPLAYED_HEADER not in first.headers
+    assert again.headers[wire.REPLAYED_HEADER] == "true"
+
+
 async def test_p2_a_key_sent_again_gives_the_same_hold_unextended_and_says_so(api: Api, event_id: int) -> None:
     token = await api.fan()
     path, key = f"/v1/events/{event_id}/holds", "one-key"

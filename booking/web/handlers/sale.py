@@ -90,10 +90,10 @@ async def read_order(call: Call) -> Response:
 async def cancel_order(call: Call) -> Response:
     """Cancel an unpaid order."""
     body = _cancel(call)
-    order = await orders.cancel_order(
+    outcome = await orders.cancel_order(
         call.db, call.signed_in, call.id("order_id"), body.reason, body.keep_seats, key=call.key, digest=call.digest
     )
-    return answer(to_wire(order, wire.Order))
+    return answer_outcome(outcome, wire.Order, 200)
 
 
 async def pay(call: Call) -> Response:
