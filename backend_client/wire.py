@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Annotated, NewType
 from uuid import UUID
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Raw, Struct
 
 EventId = NewType("EventId", int)
 HoldId = NewType("HoldId", UUID)
@@ -180,6 +180,7 @@ class ErrorCode(StrEnum):
     SETTINGS_CHANGED = "settings-changed"
     EVENT_STATE_CONFLICT = "event-state-conflict"
     PLAN_CONFLICT = "plan-conflict"
+    PLAN_CHANGED = "plan-changed"
     CAPACITY_TOO_SMALL = "capacity-too-small"
     BUSY = "busy"
     AUTHORITY_AWAY = "authority-away"
@@ -412,6 +413,82 @@ class PlanChangeReport(Message, frozen=True, kw_only=True):
     added: int
     removed: int
     relabelled: tuple[SeatRef, ...] = ()
+
+
+class Venue(Message, frozen=True, kw_only=True):
+    """A place that has seating plans; `zone` is its IANA time zone."""
+
+    venue_id: UUID
+    name: str
+    zone: str
+
+
+class VenueList(Message, frozen=True, kw_only=True):
+    """All venues, by name."""
+
+    venues: tuple[Venue, ...]
+    server_time: datetime
+
+
+class PlanVersion(Message, frozen=True, kw_only=True):
+    """One version of a plan; it never changes."""
+
+    version: int
+    seat_count: int
+    created_at: datetime
+
+
+class PlanEvent(Message, frozen=True, kw_only=True):
+    """An event on some version of a plan. `settings_version` is what a change of its plan names (`PlanChange`)."""
+
+    event_id: EventId
+    name: str
+    starts_at: datetime
+    zone: str
+    status: EventStatus
+    plan_version: int
+    settings_version: int
+
+
+class VenuePlan(Message, frozen=True, kw_only=True):
+    """A plan with its versions, newest first, and the events on any of them, by their start."""
+
+    plan_id: UUID
+    name: str
+    versions: tuple[PlanVersion, ...]
+    events: tuple[PlanEvent, ...] = ()
+
+
+class VenuePlanList(Message, frozen=True, kw_only=True):
+    """The plans of a venue, by name."""
+
+    venue: Venue
+    plans: tuple[VenuePlan, ...]
+    server_time: datetime
+
+
+class PlanUpload(RequestMessage, frozen=True, kw_only=True):
+    """A seating plan in our own format (docs/seating-plan-format.md), as the newest version of the plan of its name.
+
+    `expected_version` is the newest version that its author knew of, 0 for a plan that is new; a plan that somebody
+    else has changed meanwhile is refused (`plan-changed`). Without it nothing is compared.
+    """
+
+    plan: Raw
+    expected_version: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
+
+
+class SavedPlan(Message, frozen=True, kw_only=True):
+    """Where a plan was stored. `is_new` is false when this very plan was there already: nothing was stored.
+
+    `warnings` point into the body as the fields of a problem do.
+    """
+
+    plan_id: UUID
+    version: int
+    is_new: bool
+    seat_count: int
+    warnings: tuple[FieldProblem, ...] = ()
 
 
 class TierChange(RequestMessage, frozen=True, kw_only=True):

@@ -37,6 +37,7 @@
     │   ├── SettingsChangedError      settings-changed
     │   ├── EventStateConflictError   event-state-conflict
     │   ├── PlanConflictError         plan-conflict
+    │   ├── PlanChangedError          plan-changed
     │   ├── CapacityTooSmallError     capacity-too-small
     │   ├── HoldExpiredError          hold-expired
     │   ├── HoldNotOpenError          hold-not-open
@@ -242,6 +243,10 @@ class EventStateConflictError(ConflictError):
 
 class PlanConflictError(ConflictError):
     code = "plan-conflict"
+
+
+class PlanChangedError(ConflictError):
+    code = "plan-changed"
 
 
 class CapacityTooSmallError(ConflictError):

@@ -91,7 +91,12 @@ async def prepare_plan(plan: SeatingPlan, source_format: str, repairs: tuple[Fin
 
 
 async def store_version(
-    connection: Connection, venue_id: UUID, prepared: PreparedPlan, principal: str, expected_version: int | None = None
+    connection: Connection,
+    venue_id: UUID,
+    prepared: PreparedPlan,
+    principal: str,
+    expected_version: int | None = None,
+    staff_id: UUID | None = None,
 ) -> ImportedPlan:
     """The plan as the newest version of the plan of its name, unless it is there already. The venue is locked.
 
@@ -124,6 +129,8 @@ async def store_version(
     detail: dict[str, object] = {
         "version": version, "seats": prepared.plan.seat_count, "repairs": [], **prepared.origin,
     }  # fmt: skip
+    if staff_id is not None:
+        detail["staff_id"] = str(staff_id)
     await plan_queries.record_plan_import(connection, principal, str(plan_id), detail)
     return ImportedPlan(plan_id, version, is_new=True)
 

@@ -75,6 +75,14 @@ def seat_no_of(values: Mapping[str, str]) -> int:
     return int(text)
 
 
+def plan_version_of(values: Mapping[str, str]) -> int:
+    """Path value `version`, a positive integer."""
+    text = values["version"]
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10 and 0 < int(text) <= _MAX_INT):
+        raise invalid("path:version", "must be a positive integer")
+    return int(text)
+
+
 def uuid_of(values: Mapping[str, str], name: str) -> UUID:
     """Path value `name`, a UUID in its usual form."""
     try:

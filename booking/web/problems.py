@@ -66,6 +66,7 @@ STATUS_AND_TITLE: Mapping[ErrorCode, tuple[int, str]] = {
     ErrorCode.SETTINGS_CHANGED: (409, "Somebody else changed the settings"),
     ErrorCode.EVENT_STATE_CONFLICT: (409, "The event is not in the state for this"),
     ErrorCode.PLAN_CONFLICT: (409, "The new plan lacks seats that are taken"),
+    ErrorCode.PLAN_CHANGED: (409, "Somebody else saved another version of this plan"),
     ErrorCode.CAPACITY_TOO_SMALL: (409, "More places are taken than the new capacity holds"),
     ErrorCode.BUSY: (503, "The service is busy"),
     ErrorCode.AUTHORITY_AWAY: (503, "The booking database cannot be reached"),

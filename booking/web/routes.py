@@ -13,7 +13,7 @@ from backend_client import wire
 from booking.domain.caller import Role
 from booking.web import describe, feed_socket
 from booking.web.calls import Answer, KeyRule, QueryParameter, Route, Who
-from booking.web.handlers import access, access_codes, after_sale, control, read, sale
+from booking.web.handlers import access, access_codes, after_sale, control, plans, read, sale
 
 ANYONE: Final[Who] = frozenset({None, *Role})
 SIGNED_IN: Final[Who] = frozenset(Role)
@@ -29,6 +29,9 @@ ORDER: Final = "/v1/orders/{order_id}"
 
 _LARGE_BODY: Final = 1024 * 1024
 """A terminal's evidence: up to 200 steps of 4,000 characters."""
+
+_PLAN_BODY: Final = 32 * 1024 * 1024
+"""A stadium in our own plan format has some 10 MB."""
 
 _READS = KeyRule.READS
 _KEYED = KeyRule.REQUIRED
@@ -181,5 +184,21 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         "POST", f"{EVENT}/cancel", control.cancel, LEADERS, "End of the event's sale; unpaid sales end", _KEYED,
         _one(wire.EventDetail), wire.EventStatusChange,
+    ),
+    # ------------------------------------------------------------ plans
+    Route("GET", "/v1/venues", plans.venues, LEADERS, "All venues", _READS, _one(wire.VenueList)),
+    Route(
+        "GET", "/v1/venues/{venue_id}/plans", plans.list_plans, LEADERS,
+        "Plans of a venue, their versions, and the events on them", _READS, _one(wire.VenuePlanList),
+    ),
+    Route(
+        "POST", "/v1/venues/{venue_id}/plans", plans.save_plan, LEADERS,
+        "Store a plan of our own format as a new version; all of its faults at once", _KEYED,
+        _one(wire.SavedPlan, 201), wire.PlanUpload, _PLAN_BODY,
+    ),
+    Route(
+        "GET", "/v1/plans/{plan_id}/versions/{version}", plans.read_plan_file, LEADERS,
+        "A version in our own plan format", _READS,
+        (Answer(200, words="The plan (docs/seating-plan-format.md)"), ),
     ),
 )  # fmt: skip

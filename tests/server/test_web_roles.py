@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from uuid import uuid4
 
+import msgspec
 import pytest
 
 from backend_client import wire
@@ -63,6 +64,10 @@ EXPECTED: dict[str, set[Role | None]] = {
     "POST /v1/events/{event_id}/pause": OPERATORS,
     "POST /v1/events/{event_id}/resume": OPERATORS,
     "POST /v1/events/{event_id}/cancel": LEADERS,
+    "GET /v1/venues": LEADERS,
+    "GET /v1/venues/{venue_id}/plans": LEADERS,
+    "POST /v1/venues/{venue_id}/plans": LEADERS,
+    "GET /v1/plans/{plan_id}/versions/{version}": LEADERS,
 }
 
 # A good body for each route, about things that do not exist: the answer is then 404 or 2xx, never 401 or 403.
@@ -82,6 +87,7 @@ BODIES: dict[type[wire.RequestMessage], wire.RequestMessage] = {
     wire.EventSettingsChange: wire.EventSettingsChange(expected_version=1, reason="a long queue", hold_ttl_s=240),
     wire.PlanChange: wire.PlanChange(expected_version=99, plan_version=2, reason="a platform for the cameras"),
     wire.TierChange: wire.TierChange(capacity=12, reason="two more"),
+    wire.PlanUpload: wire.PlanUpload(plan=msgspec.Raw(b"{}")),
     wire.EventStatusChange: wire.EventStatusChange(expected_version=99, reason="the stage is wet"),
 }
 SIGN_IN_ROUTES = {"POST /v1/staff/login", "POST /v1/staff/refresh"}
@@ -115,8 +121,13 @@ def test_nothing_is_served_that_is_not_in_the_table() -> None:
 
 
 async def status_of(api: Api, route: Route, token: str | None, event_id: int) -> int:
-    path = route.path.replace("{event_id}", str(event_id)).replace("{tier_id}", "1").replace("{seat_no}", "1")
-    for name in ("hold_id", "order_id", "operation_id", "print_job_id", "house_hold_id"):
+    path = (
+        route.path.replace("{event_id}", str(event_id))
+        .replace("{tier_id}", "1")
+        .replace("{seat_no}", "1")
+        .replace("{version}", "1")
+    )
+    for name in ("hold_id", "order_id", "operation_id", "print_job_id", "house_hold_id", "venue_id", "plan_id"):
         path = path.replace(f"{{{name}}}", str(uuid4()))
     body = None if route.body is None else BODIES[route.body]
     return (await api.call(route.method, path, body, token=token)).status_code
