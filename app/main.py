@@ -46,6 +46,7 @@ from app.screens.words import Advice, advice_for
 from app.settings import (
     HOLD_WARNING_S,
     LANGUAGE,
+    PATTERNS,
     PRINTER_DPI,
     SERVER_URL,
     SIGN_IN_NAME,
@@ -237,7 +238,7 @@ def make_console(
     dial: Dial = dial_websocket,
 ) -> Console:
     """The window over a desk, with everything bound."""
-    theme = theme_of(settings.get(THEME))
+    theme = theme_of(settings.get(THEME), patterned=settings.get(PATTERNS))
     around = Surroundings(server, settings.get(SIGN_IN_NAME), settings.get(HOLD_WARNING_S), steady_seconds)
     window = MainWindow(theme, desk.store, around, settings.get(THEME))
     if all(options.size):

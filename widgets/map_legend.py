@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from widgets.flow_layout import FlowLayout
 from widgets.seat_map.palette import MapPalette
+from widgets.seat_map.patterns import paint_pattern
 from widgets.seat_map.seat_bits import ACCESSIBLE_FLAG, COMPANION_FLAG, LOOK_OF_STATE, RESTRICTED_FLAG, Look
 from widgets.seat_map.sprites import outline, paint_seat
 from widgets.theme import Theme
@@ -193,10 +194,20 @@ class _CategoryChip(QAbstractButton):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._swatch)
         line = _Line(self, painter)
-        painter.drawEllipse(line.box(_MARK_PX).adjusted(1, 1, -1, -1))
+        self._paint_swatch(painter, line.box(_MARK_PX).adjusted(1, 1, -1, -1))
         line.text(self._name, theme.font("caption", bold=True), theme.color("text"))
         line.text(self._prices, theme.font("caption"), theme.color("text_muted"))
         painter.end()
+
+    def _paint_swatch(self, painter: QPainter, box: QRectF) -> None:
+        painter.save()
+        painter.translate(box.topLeft())
+        body = outline(box.width(), 0.0, 0)
+        painter.drawPath(body)
+        if self._theme.patterned:
+            tone = MapPalette.without_plan(self._theme).pattern_tone(self._swatch)
+            paint_pattern(painter, body, self.category_no, tone, box.width())
+        painter.restore()
 
 
 class _Mark(QWidget):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -35,7 +35,7 @@ class Theme:
     """One look of the console: `name` is `light` or `dark`; colours are `#RRGGBB`, lengths px.
 
     `map_colors` are the seat map's own tokens; `categories` the colours of price categories that a plan leaves open,
-    in the order in which they are handed out.
+    in the order in which they are handed out. `patterned` asks for a pattern beside each of these colours.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Theme:
     radii: Mapping[str, int]
     type_px: Mapping[str, int]
     sizes: Mapping[str, int]
+    patterned: bool = False
 
     @classmethod
     def light(cls) -> Theme:
@@ -60,6 +61,10 @@ class Theme:
     @property
     def is_dark(self) -> bool:
         return self.name == "dark"
+
+    def with_patterns(self, patterned: bool) -> Theme:  # said by what it sets
+        """The same look with or without patterns beside the colours of categories."""
+        return self if patterned == self.patterned else replace(self, patterned=patterned)
 
     def hex(self, token: str) -> str:
         """Token → `#RRGGBB`; raises ThemeError for a token that the file lacks."""

@@ -33,7 +33,7 @@ from app.screens.looks import apply_direction, theme_of
 from app.screens.main_window import MainWindow
 from app.screens.sale_bindings import KNOWN_ERRORS, SaleBindings
 from app.screens.words import Advice, advice_for, refusal_words
-from app.settings import LANGUAGE, LAST_EVENT, SIGN_IN_NAME, THEME, Setting, Settings
+from app.settings import LANGUAGE, LAST_EVENT, PATTERNS, SIGN_IN_NAME, THEME, Setting, Settings
 from backend_client.errors import NotSignedInError, ServiceUnavailableError
 from backend_client.feed import Dial, dial_websocket
 from backend_client.wire import EventId
@@ -43,7 +43,7 @@ _SECOND_MS = 1000
 _SERVER_LOOK_EVERY_S = 3
 _TERMINAL_LOOK_EVERY_S = 30
 _LOG = logging.getLogger(__name__)
-Kind = TypeVar("Kind", str, int)
+Kind = TypeVar("Kind", str, int, bool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,11 +248,15 @@ class Bindings(QObject):
 
     def _on_theme_chosen(self, choice: str) -> None:
         self._remember(THEME, choice)
-        theme = theme_of(choice)
+        theme = theme_of(choice, patterned=self._window.theme.patterned)
         application = QApplication.instance()
         if isinstance(application, QApplication):
             apply_theme(application, theme)
         self._rebuild(theme)
+
+    def _on_patterns_chosen(self, patterned: bool) -> None:  # the signal carries what was chosen
+        self._remember(PATTERNS, patterned)
+        self._rebuild(self._window.theme.with_patterns(patterned))
 
     def _rebuild(self, theme: Theme) -> None:
         self._window.rebuild(theme, self._settings.get(THEME))
@@ -353,6 +357,7 @@ class Bindings(QObject):
         window, deeds = self._window, self._deeds
         window.language_chosen.connect(self._on_language_chosen)
         window.theme_chosen.connect(self._on_theme_chosen)
+        window.patterns_chosen.connect(self._on_patterns_chosen)
         window.sign_out_requested.connect(self._on_sign_out_requested)
         window.keys_requested.connect(self._on_keys_requested)
         window.close_requested.connect(self._on_close_requested)

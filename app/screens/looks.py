@@ -9,7 +9,12 @@ from app.i18n import current_language
 from widgets.theme import Theme, load_theme
 
 
-def theme_of(choice: str) -> Theme:
+def theme_of(choice: str, *, patterned: bool = False) -> Theme:
+    """The theme of a choice, with patterns beside the colours of price categories where they are wanted."""
+    return _plain_theme_of(choice).with_patterns(patterned)
+
+
+def _plain_theme_of(choice: str) -> Theme:
     """`light`, `dark`, or `system`: what the desktop reports, light where it reports nothing."""
     if choice in {"light", "dark"}:
         return load_theme(choice)

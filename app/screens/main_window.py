@@ -119,6 +119,7 @@ class MainWindow(QMainWindow):
 
     language_chosen = Signal(str)
     theme_chosen = Signal(str)
+    patterns_chosen = Signal(bool)
     sign_out_requested = Signal()
     keys_requested = Signal()
     close_requested = Signal()
@@ -217,6 +218,11 @@ class MainWindow(QMainWindow):
             group.addAction(action)
             menu.addAction(action)
         group.triggered.connect(self._on_theme_group_triggered)
+        menu.addSeparator()
+        patterns = QAction(_("Patterns beside the colours of seats"), menu, checkable=True)
+        patterns.setChecked(self._theme.patterned)
+        patterns.toggled.connect(self.patterns_chosen)
+        menu.addAction(patterns)
 
     def _on_language_group_triggered(self, action: QAction) -> None:
         self.language_chosen.emit(str(action.data()))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtGui import QColor
 
+from widgets.seat_map.patterns import tone_beside
 from widgets.seat_map.plan import SeatMapPlan
 from widgets.seat_map.seat_bits import Look, SeatHolder
 from widgets.theme import Theme
@@ -91,6 +92,10 @@ class MapPalette:
         light, dark = self.token("seat_light_ink"), self.token("seat_dark_ink")
         ground = luminance(fill) + 0.05
         return light if (luminance(light) + 0.05) / ground >= ground / (luminance(dark) + 0.05) else dark
+
+    def pattern_tone(self, fill: QColor) -> QColor:
+        """The tone in which a category's pattern is drawn on a fill."""
+        return tone_beside(fill, self.ink_on(fill), luminance)
 
     def dimmed(self, color: QColor) -> QColor:
         """The colour of a seat that a filter puts back."""

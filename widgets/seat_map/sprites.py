@@ -20,6 +20,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen
 
 from widgets.seat_map.palette import DIM_KEEPS, MapPalette, holder_of, to_word, words
+from widgets.seat_map.patterns import paint_pattern
 from widgets.seat_map.seat_bits import ACCESSIBLE_FLAG, COMPANION_FLAG, LOOK_COUNT, RESTRICTED_FLAG, Look, SeatHolder
 
 SOLID_MAX_PX = 3
@@ -153,15 +154,23 @@ def paint_seat(painter: QPainter, palette: MapPalette, look: Look, category: int
     if holder is not None:
         _draw_held(painter, palette, look, marks, size, fill)
     elif look is Look.MINE:
-        _draw_mine(painter, palette, marks, size, fill)
+        _draw_mine(painter, palette, marks, category, size, fill)
     elif look is Look.BLOCKED:
         _draw_blocked(painter, palette, marks, size)
-    elif look is Look.FREE:
-        _fill(painter, outline(size, 0.0, marks), fill)
-    elif look is Look.CLOSED:
-        _fill(painter, outline(size, size * 0.06, marks), fill)
+    elif look in {Look.FREE, Look.CLOSED}:
+        _draw_free(
+            painter, palette, outline(size, 0.0 if look is Look.FREE else size * 0.06, marks), category, size, fill
+        )
     else:
         _draw_sold(painter, palette, look, marks, size, fill)
+
+
+def _draw_free(
+    painter: QPainter, palette: MapPalette, body: QPainterPath, category: int, size: int, fill: QColor
+) -> None:
+    _fill(painter, body, fill)
+    if palette.theme.patterned:
+        paint_pattern(painter, body, category, palette.pattern_tone(fill), size)
 
 
 def _draw_held(painter: QPainter, palette: MapPalette, look: Look, marks: int, size: int, fill: QColor) -> None:
@@ -177,11 +186,11 @@ def _draw_held(painter: QPainter, palette: MapPalette, look: Look, marks: int, s
     _stroke_ring(painter, outline(size, width / 2, marks), ring, width, holder, size)
 
 
-def _draw_mine(painter: QPainter, palette: MapPalette, marks: int, size: int, fill: QColor) -> None:
+def _draw_mine(painter: QPainter, palette: MapPalette, marks: int, category: int, size: int, fill: QColor) -> None:
     width = max(1.5, size * 0.12)
     _fill(painter, outline(size, 0.0, marks), palette.token("mine"))
     _fill(painter, outline(size, width * 0.85, marks), palette.token("mine_halo"))
-    _fill(painter, outline(size, width * 1.7, marks), fill)
+    _draw_free(painter, palette, outline(size, width * 1.7, marks), category, size, fill)
 
 
 def _draw_blocked(painter: QPainter, palette: MapPalette, marks: int, size: int) -> None:
