@@ -92,12 +92,23 @@ async def outcome_of(step: Awaitable[Hold]) -> Hold | BookingError:
 
 
 async def test_two_thousand_clients_of_one_process_want_one_seat(sound_database: Database) -> None:
+    """Whoever is told that too much waits asks again under the same key, as clients do: nobody is left without a word."""
     event_id = await make_event(sound_database, seats=2)
     await Desk(sound_database, fan(), event_id).hold(1)  # connections and labels are there
+    shed = 0
+
+    async def insist(desk: Desk) -> Hold | BookingError:
+        nonlocal shed
+        key = str(uuid4())
+        while isinstance(answer := await outcome_of(desk.hold(0, key=key)), errors.BusyError):
+            shed += 1
+            await asyncio.sleep(0.05)
+        return answer
+
     start = monotonic()
-    answers = await asyncio.gather(*(outcome_of(Desk(sound_database, fan(), event_id).hold(0)) for _ in range(CROWD)))
+    answers = await asyncio.gather(*(insist(Desk(sound_database, fan(), event_id)) for _ in range(CROWD)))
     seconds = monotonic() - start
-    print(f"{CROWD} clients, one seat: {seconds * 1000:.0f} ms for all answers")
+    print(f"{CROWD} clients, one seat: {seconds * 1000:.0f} ms for all answers, {shed} of them asked again")
     assert Counter(type(answer).__name__ for answer in answers) == {"Hold": 1, "SeatsTakenError": CROWD - 1}
     lost = {tuple(seat.seat_no for seat in a.seats) for a in answers if isinstance(a, errors.SeatsTakenError)}
     assert lost == {(0,)}
