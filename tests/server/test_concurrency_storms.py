@@ -92,7 +92,7 @@ async def outcome_of(step: Awaitable[Hold]) -> Hold | BookingError:
 
 
 async def test_two_thousand_clients_of_one_process_want_one_seat(sound_database: Database) -> None:
-    """Whoever is told that too much waits asks again under the same key, as clients do: nobody is left without a word."""
+    """Whoever is told that too much waits asks again under the same key, as clients do: nobody stays without a word."""
     event_id = await make_event(sound_database, seats=2)
     await Desk(sound_database, fan(), event_id).hold(1)  # connections and labels are there
     shed = 0
