@@ -3,7 +3,8 @@
 Widgets ask for a look through dynamic properties, set before they are shown:
 
 - QPushButton `role`: `primary` and `danger` (see `widgets.filled_button`), `quiet`
-- QToolButton `role`: `inline`, as small as its sign
+- QToolButton `role`: `inline`, as small as its sign; `digit`, one of a few numbers to choose from; `bar` (also of
+  QLineEdit and QComboBox): as low as its line
 - QLabel `tone`: `muted`, `success`, `warn`, `danger`, `accent`; `type`: `caption`, `lead`, `title`, `display`, `figure`
 - QFrame `surface`: `card`, `sunken`, `bar`; `tone` (a banner): `info`, `success`, `warn`, `danger`
 
@@ -27,6 +28,16 @@ QToolButton[role="inline"] { border-color: transparent; background: transparent;
 QToolButton[role="inline"]:hover { background: $surface_sunken; }
 QToolButton[role="inline"]:focus { border: ${focus_ring}px solid $focus; }
 QToolButton[role="inline"]:pressed { background: $accent_soft; }
+QToolButton[role="inline"]:disabled { background: transparent; border-color: transparent; }
+QToolButton[role="digit"] { padding: 0; min-height: ${bar}px; max-height: ${bar}px; border-color: $border; }
+QToolButton[role="bar"] { min-height: ${bar}px; max-height: ${bar}px; }
+QToolButton[role="digit"]:checked { background: $accent_soft; border-color: $accent; color: $accent_text;
+  font-weight: bold; }
+QToolButton[role="digit"]:focus { border: ${focus_ring}px solid $focus; }
+QTabBar::tab { padding: ${tight}px ${medium}px; color: $text_muted; border: none; border-bottom: 2px solid transparent; }
+QTabBar::tab:selected { color: $text; font-weight: bold; border-bottom-color: $accent; }
+QTabBar::tab:hover { background: $surface_sunken; }
+QTabBar:focus { background: $accent_soft; }
 QPushButton:hover, QToolButton:hover { background: $surface_sunken; }
 QPushButton:pressed, QToolButton:pressed, QToolButton:checked, QPushButton:checked { background: $accent_soft; }
 QPushButton:focus, QToolButton:focus { border: ${focus_ring}px solid $focus; }
@@ -51,6 +62,7 @@ QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QDoubleSpinBox, QComboBox, QDate
   padding: 0 ${small}px; min-height: ${control}px;
   selection-background-color: $accent; selection-color: $on_accent; placeholder-text-color: $text_muted;
 }
+QLineEdit[role="bar"], QComboBox[role="bar"] { min-height: ${bar}px; max-height: ${bar}px; }
 QPlainTextEdit, QTextEdit { padding: ${small}px; }
 QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus,
 QDateTimeEdit:focus { border: ${focus_ring}px solid $focus; }

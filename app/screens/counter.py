@@ -11,11 +11,13 @@ from app.core.store import Change, ConsoleStore, NoticeCode
 from app.i18n import _, figures, ngettext
 from app.models.map_plan import map_plan
 from app.screens.map_words import legend_categories, legend_words, map_texts, zoom_words
+from app.screens.picking_view import PickingView
 from app.screens.sale_panel import SalePanel
 from backend_client.feed_protocol import FeedState
 from backend_client.wire import EventStatus
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row
+from widgets.floor_tabs import FloorTabs
 from widgets.map_legend import MapLegend
 from widgets.map_zoom import MapZoom
 from widgets.seat_map import SeatMapWidget
@@ -43,6 +45,8 @@ class CounterScreen(QWidget):
         self._shown_revision = -1
         self._seen = store.notices
         self.map = SeatMapWidget(theme, texts=map_texts(store))
+        self.picking = PickingView(theme, store, self.map, self)
+        self.floors = FloorTabs(self.map, _("Floors"))
         self.zoom = MapZoom(theme, self.map, zoom_words())
         self.legend = MapLegend(theme, legend_words())
         self.panel = SalePanel(theme, store, hold_warning_s)
@@ -61,7 +65,8 @@ class CounterScreen(QWidget):
 
     def show_all(self) -> None:
         """Show everything anew."""
-        self.show_change(Change.EVENT | Change.SEATS | Change.SALE | Change.PARKED | Change.FEED | Change.NOTICES)
+        everything = Change.EVENT | Change.SEATS | Change.SALE | Change.PARKED | Change.FEED | Change.NOTICES
+        self.show_change(everything | Change.PICKING)
 
     def show_change(self, change: Change) -> None:
         """Show what changed in the store."""
@@ -71,6 +76,8 @@ class CounterScreen(QWidget):
             self._show_seats()
         if Change.SALE in change or Change.EVENT in change:
             self.panel.show_sale()
+        if change & (Change.PICKING | Change.SALE | Change.SESSION):
+            self.picking.show_picking()
         if Change.PARKED in change:
             self.panel.show_parked()
         if Change.TERMINAL in change:
@@ -104,8 +111,11 @@ class CounterScreen(QWidget):
             self.legend.choose(())
             shown_plan = map_plan(plan, event)
             self.map.set_plan(shown_plan)
+            self.floors.show_plan()
+            self.picking.show_event()
             self.legend.show_flags(int(np.bitwise_or.reduce(shown_plan.flags)) if shown_plan.seat_count else 0)
         self.legend.show_categories(legend_categories(plan, event))
+        self.map.set_standing({tier.name: tier.available for tier in event.tiers})
         shown = figures()
         self._name.setText(event.name)
         when = shown.date_time(event.starts_at, event.zone)
@@ -166,6 +176,8 @@ class CounterScreen(QWidget):
         map_side = frame("card")
         inside = column(theme, gap="", parent=map_side)
         inside.setContentsMargins(1, 1, 1, 1)
+        inside.addWidget(self.picking.bar)
+        inside.addWidget(self.floors)
         inside.addWidget(self.map, 1)
         inside.addWidget(self.legend)
         sides = row(theme, gap="medium")

@@ -12,8 +12,8 @@ from app.screens.keys import Key
 from widgets.build import label
 from widgets.theme import Theme
 
-LIST_PX = 780
-"""Width of the whole list in two columns: it fits beside the edges of a small window."""
+LIST_PX = 990
+"""Width of the whole list in three columns: it fits beside the edges of a small window."""
 _CAP_PX = 72
 
 

@@ -25,28 +25,53 @@ CASH: Final = Key("F7", marked("Take cash and count the change"))
 CARD: Final = Key("F8", marked("Take a card"))
 PARK: Final = Key("F9", marked("Put an unclear payment aside and serve the next customer"))
 NEXT: Final = Key("F10", marked("Print the tickets, or go to the next customer"))
-STOP: Final = Key("Esc", marked("Stop the card payment; twice: release the seats"))
+STOP: Final = Key("Esc", marked("Let the picks go; stop the card payment; twice: release the seats"))
+OFFER: Final = Key("F4", marked("Take the seats that are offered instead"))
+UNDO: Final = Key("Ctrl+Z", marked("Undo the pick"))
+REDO: Final = Key("Ctrl+Shift+Z", marked("Redo the pick"))
+FIND_ANYWHERE: Final = Key("Ctrl+F", marked("Find a seat"))
 EVENTS: Final = Key("Ctrl+E", marked("Go to the list of events"))
 QUIT: Final = Key("Ctrl+Q", marked("Close the console"))
 
+TOGETHER: Final = Key("1 – 6", marked("Seats that one click takes"))
+BEST: Final = Key("B", marked("Best available; again: the next best"))
+BEST_BEFORE: Final = Key("Ctrl+B", marked("Back to the best before"))
+WHERE: Final = Key("S", marked("Section for the best available"))
+FIND: Final = Key("/", marked("Find a seat: K 12"))
+MINIMAP: Final = Key("M", marked("Show or hide the small map"))
+STEP: Final = Key("← ↑ → ↓", marked("Move from seat to seat"))
+PICK: Final = Key("Enter", marked("Pick the seat, or put it back"))
+
 ON_MAP: Final = (
-    Key("← ↑ → ↓", marked("Move from seat to seat")),
-    Key("Enter", marked("Pick the seat, or put it back")),
-    Key("+ / −", marked("Zoom in, zoom out")),
-    Key("0", marked("Show the whole plan")),
+    STEP,
+    Key("Ctrl+← ↓ …", marked("Move by rows and sections")),
+    Key("Home / End", marked("First or last seat of the row")),
+    Key("Shift+A – Z", marked("Go to the row of that name")),
+    PICK,
+    Key("Shift+← →", marked("Pick on in the row")),
+    TOGETHER,
+    BEST,
+    BEST_BEFORE,
+    WHERE,
+    FIND,
+    MINIMAP,
 )
+ZOOM: Final = (Key("+ / −", marked("Zoom in, zoom out")), Key("0", marked("Show the whole plan")))
 
 WITH_MOUSE: Final = (
     Key(marked("Click"), marked("Pick the seat, or put it back")),
     Key(marked("Shift + click"), marked("Pick the row up to this seat")),
     Key(marked("Shift + drag"), marked("Pick the free seats under a frame")),
+    Key(marked("Ctrl + drag"), marked("Pick the free seats inside a loop")),
     Key(marked("Drag"), marked("Move the map")),
     Key(marked("Wheel"), marked("Zoom in, zoom out")),
     Key(marked("Double click"), marked("Show a section near")),
 )
 """On the seat map; what the hand does is a word, and translated like one."""
 
-AT_A_NEW_SALE: Final = (*ON_MAP, HOLD, EVENTS, HELP)
+AT_A_NEW_SALE: Final = (STEP, PICK, TOGETHER, BEST, FIND, ZOOM[0], HOLD, EVENTS, HELP)
 """What a clerk needs before the first seat is picked."""
 
-ANYWHERE: Final = (HELP, MAP, PRICES, HOLD, EXACT_CASH, CASH, CARD, PARK, NEXT, STOP, EVENTS, QUIT)
+SALE: Final = (HELP, MAP, PRICES, HOLD, EXACT_CASH, CASH, CARD, PARK, NEXT, STOP, EVENTS, QUIT)
+PICKING: Final = (FIND_ANYWHERE, OFFER, UNDO, REDO)
+ANYWHERE: Final = (*SALE, *PICKING)

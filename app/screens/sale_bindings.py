@@ -12,24 +12,23 @@ from app.actions.finish_sale import finish_sale, is_charging, park_sale, resume_
 from app.actions.hold_seats import expire_due, hold_picked, release_hold
 from app.actions.pay_card import abort_card, pay_card
 from app.actions.pay_cash import pay_cash
-from app.actions.pick_seats import pick_seats, set_price_type, toggle_seat
+from app.actions.pick_seats import set_price_type
 from app.actions.print_tickets import confirm_print, print_tickets
 from app.actions.resolve_unknown import keep_resolving, resolve_unknown
 from app.bridge.deeds import Deeds
 from app.bridge.desktop import open_path
 from app.bridge.dialogs import ask
-from app.core.errors import ConsoleError, TooManySeatsError
+from app.core.errors import ConsoleError
 from app.core.sale import PAYABLE, Sale, SaleId, SaleState
 from app.core.store import Notice
 from app.devices.card_terminal import TerminalError
 from app.screens.dialogs import CashDialog, TimeLeft
 from app.screens.main_window import MainWindow
-from app.screens.picking_words import band_advice, picking_advice
+from app.screens.pick_bindings import PickBindings
 from app.screens.sale_keys import SaleKeys
 from app.screens.sale_panel import STEP_BOUND
 from app.screens.words import advice_for
 from backend_client.errors import BookingClientError
-from backend_client.wire import MAX_SEATS_PER_HOLD
 
 _log = logging.getLogger(__name__)
 KNOWN_ERRORS = (BookingClientError, ConsoleError, TerminalError)
@@ -49,7 +48,10 @@ class SaleBindings(QObject):
         self._desk = desk
         self._deeds = deeds
         self._printed_by_itself: set[SaleId] = set()
-        self.keys = SaleKeys(window, desk)
+        self.picks = PickBindings(window, desk)
+        self.keys = SaleKeys(window, desk, self.picks)
+        self.picks.hold_requested.connect(self._on_hold_requested)
+        self.picks.next_customer_began.connect(self._on_next_customer_began)
         deeds.started.connect(self._on_deed_started)
         self.connect_screens()
 
@@ -67,8 +69,7 @@ class SaleBindings(QObject):
         """Connect the screens that were built just now."""
         counter = self._window.screens.counter
         panel = counter.panel
-        counter.seat_chosen.connect(self._on_seat_chosen)
-        counter.seats_banded.connect(self._on_seats_banded)
+        self.picks.connect_screens()
         sale = panel.sale_page
         sale.hold_requested.connect(self._on_hold_requested)
         sale.release_requested.connect(self._on_release_requested)
@@ -76,7 +77,7 @@ class SaleBindings(QObject):
         sale.cash_requested.connect(self._on_cash_requested)
         sale.card_requested.connect(self._on_card_requested)
         sale.price_type_chosen.connect(self._on_price_type_chosen)
-        sale.drop_requested.connect(self._on_seat_chosen)
+        sale.drop_requested.connect(self.picks.on_seat_chosen)
         panel.paying_page.stop_requested.connect(self._on_stop_requested)
         panel.paying_page.park_requested.connect(self._on_park_requested)
         panel.unknown_page.ask_requested.connect(self._on_ask_requested)
@@ -91,43 +92,7 @@ class SaleBindings(QObject):
 
     # ------------------------------------------------------------ picking
 
-    def _on_seat_chosen(self, seat_no: int) -> None:
-        panel = self._window.screens.counter.panel
-        if not panel.may_sell:
-            return
-        try:
-            self._new_sale_after_an_ended_one()
-            toggle_seat(self._desk, seat_no)
-        except ConsoleError as error:
-            panel.tell(picking_advice(error, self._desk.store))
-        else:
-            panel.forget_refusal()
-
-    def _on_seats_banded(self, seats: object) -> None:
-        panel = self._window.screens.counter.panel
-        if not panel.may_sell:
-            return
-        try:
-            self._new_sale_after_an_ended_one()
-            self._pick_under_band([int(seat) for seat in _listed(seats)])
-        except ConsoleError as error:
-            panel.tell(picking_advice(error, self._desk.store))
-
-    def _pick_under_band(self, seats: list[int]) -> None:
-        """Take what a sale has room for, and say so when that is not all."""
-        store = self._desk.store
-        before = frozenset[int]() if store.sale is None or store.sale.ended else store.sale.seats
-        wanted = [seat for seat in seats if seat not in before and store.seat_map and store.seat_map.is_pickable(seat)]
-        count = len(pick_seats(self._desk, seats).seats - before)
-        if wanted and count == 0:
-            raise TooManySeatsError(MAX_SEATS_PER_HOLD)
-        panel = self._window.screens.counter.panel
-        if count < len(wanted):
-            panel.tell(band_advice(count, len(wanted), MAX_SEATS_PER_HOLD))
-        else:
-            panel.forget_refusal()
-
-    def _new_sale_after_an_ended_one(self) -> None:
+    def _on_next_customer_began(self) -> None:
         """The first pick after an end is the next customer; what was said of the last one is read."""
         sale = self._desk.store.sale
         if sale is not None and sale.ended:
@@ -310,7 +275,3 @@ class SaleBindings(QObject):
         for notice in self._desk.store.notices:
             if notice.sale_id == sale_id:
                 self._desk.store.dismiss(notice)
-
-
-def _listed(seats: object) -> list[int]:
-    return [int(seat) for seat in seats] if hasattr(seats, "__iter__") else []

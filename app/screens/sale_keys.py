@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.actions.desk import Desk
 from app.actions.pick_seats import clear_picks
 from app.screens import keys
 from app.screens.main_window import MainWindow
+from app.screens.pick_bindings import PickBindings
 from widgets.async_button import AsyncButton
 from widgets.key_gate import KeyGate
 
@@ -17,8 +18,9 @@ from widgets.key_gate import KeyGate
 class SaleKeys(QObject):
     """Lives as long as the window; the screens behind it may be built anew."""
 
-    def __init__(self, window: MainWindow, desk: Desk) -> None:
+    def __init__(self, window: MainWindow, desk: Desk, picks: PickBindings) -> None:
         super().__init__(window)
+        self._picks = picks
         self._window = window
         self._desk = desk
         self._gates: dict[str, KeyGate] = {}
@@ -29,6 +31,7 @@ class SaleKeys(QObject):
             keys.MAP: self._on_map_key, keys.PRICES: self._on_prices_key, keys.HOLD: self._on_hold_key,
             keys.EXACT_CASH: self._on_exact_cash_key, keys.CASH: self._on_cash_key, keys.CARD: self._on_card_key,
             keys.PARK: self._on_park_key, keys.NEXT: self._on_next_key, keys.STOP: self._on_stop_key,
+            keys.OFFER: self._on_offer_key, keys.FIND_ANYWHERE: self._on_find_key,
         }  # fmt: skip
         for key, slot in table.items():
             shortcut = QShortcut(QKeySequence(key.sequence), self._window)
@@ -78,6 +81,13 @@ class SaleKeys(QObject):
         panel = self._window.screens.counter.panel
         self._press(keys.PARK, panel.unknown_page.park, panel.paying_page.park, panel.outcome_page.later)
 
+    def _on_offer_key(self) -> None:
+        self._press(keys.OFFER, self._window.screens.counter.picking.callout.take)
+
+    def _on_find_key(self) -> None:
+        if self._window.screens.current is self._window.screens.counter and QApplication.activeModalWidget() is None:
+            self._picks.find()
+
     def _on_next_key(self) -> None:
         outcome = self._window.screens.counter.panel.outcome_page
         self._press(keys.NEXT, outcome.print_again, outcome.next)
@@ -88,7 +98,9 @@ class SaleKeys(QObject):
         panel, release = counter.panel, counter.panel.sale_page.release
         if self._window.screens.current is not counter or QApplication.activeModalWidget() is not None:
             return
-        if panel.paying_page.isVisible():
+        if counter.picking.callout.isVisible() and counter.picking.callout.isAncestorOf(_focused()):
+            counter.picking.callout.close_button.click()
+        elif panel.paying_page.isVisible():
             self._press(keys.STOP, panel.paying_page.stop)
         elif release.asks and release.isVisible():
             self._press(keys.STOP, release)
@@ -101,3 +113,7 @@ class SaleKeys(QObject):
         else:
             clear_picks(self._desk)
             self._window.screens.counter.focus_map()
+
+
+def _focused() -> QWidget:
+    return QApplication.focusWidget() or QWidget()

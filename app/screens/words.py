@@ -88,6 +88,14 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
         marked("Somebody was faster"),
         marked("Pick other seats; those that were lost flash on the map."),
     ),
+    "seat-orphaned": (
+        marked("A seat would be left single"),
+        marked("Take what the map offers instead, or pick other seats."),
+    ),
+    "no-block-left": (
+        marked("So many seats are not free together"),
+        marked("Choose fewer seats, or look in all sections and categories."),
+    ),
     "account-limit": (
         marked("The limit for one buyer is reached"),
         marked("Take fewer seats."),

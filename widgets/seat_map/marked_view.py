@@ -15,6 +15,7 @@ from widgets.seat_map.texts import SeatMapTexts
 from widgets.seat_map.view import READABLE_SEAT_PX, SeatMapView
 from widgets.theme import Theme
 
+_EDGE_PX = 4
 BlockOf = Callable[[int], Sequence[int]]
 
 
@@ -48,6 +49,7 @@ class MarkedSeatMap(SeatMapView):
         self._overlays.warned, self._overlays.offered = marks
         for seat in {seat for group in (*before, *marks) for seat in group}:
             self._update_ring(seat)
+        self.marks_changed.emit()
 
     def spotlight(self, seats: Iterable[int]) -> None:
         """Dim everything but these seats for a moment."""
@@ -102,6 +104,13 @@ class MarkedSeatMap(SeatMapView):
             READABLE_SEAT_PX / self._scene.seat_diameter,
         )
         self._change_view()
+
+    def reveal(self, seats: Sequence[int]) -> None:
+        """Bring seats into view, large enough to pick; a view that shows them so already stays."""
+        inner = self.rect().adjusted(_EDGE_PX, _EDGE_PX, -_EDGE_PX, -_EDGE_PX)
+        small = self._seat_px() < READABLE_SEAT_PX * 0.5
+        if seats and (small or not all(inner.contains(self.seat_rect(seat)) for seat in seats)):
+            self.centre_on(seats)
 
     def say(self, text: str) -> None:
         """Have a screen reader say something that has happened on the map."""

@@ -48,8 +48,8 @@ def _paint_marks(brush: OverlayPainter, overlays: Overlays, at: Callable[[int], 
         brush.warned_ring(at(seat))
     for seat, since_s in overlays.lost.items():
         brush.lost_ring(at(seat), since_s, still=still)
-    for seat in overlays.preview:
-        brush.preview_ring(at(seat))
+    if overlays.preview:
+        brush.preview([at(seat) for seat in overlays.preview])
 
 
 def _paint_hand(brush: OverlayPainter, overlays: Overlays) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPainterPathStroker, QPen, QPolygonF
 
 from widgets.seat_map.palette import MapPalette
 from widgets.seat_map.spotlight import Spotlight
@@ -110,10 +110,21 @@ class OverlayPainter:
         color.setAlphaF(strength * 0.35)
         self._ring(centre, self._base() + 7.0, color, 3.0)
 
-    def preview_ring(self, centre: QPointF) -> None:
-        """A seat of the block that a click takes."""
-        self._ring(centre, self._base() + 2.0, self._palette.bed, 5.0)
-        self._ring(centre, self._base() + 2.0, self._palette.token("band"), 3.0)
+    def preview(self, centres: Sequence[QPointF]) -> None:
+        """The block that a click takes: one band around its seats."""
+        path = QPainterPath(centres[0])
+        for centre in centres[1:]:
+            path.lineTo(centre)
+        stroker = QPainterPathStroker()
+        stroker.setWidth(2 * (self._base() + 3.0))
+        stroker.setCapStyle(Qt.PenCapStyle.RoundCap)
+        stroker.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+        band = stroker.createStroke(path).simplified()
+        color = QColor(self._palette.token("band"))
+        self._painter.strokePath(band, QPen(self._palette.bed, 4.5))
+        self._painter.strokePath(band, QPen(color, 2.25))
+        color.setAlpha(36)
+        self._painter.fillPath(band, color)
 
     def warned_ring(self, centre: QPointF) -> None:
         """A seat that was lost, or that would be left single: ringed and crossed out beside, as long as it matters."""

@@ -49,6 +49,8 @@ class SeatMapView(QWidget):
     """The keyboard stands on another seat."""
     seats_changed = Signal()
     """Seats look otherwise than before: their states, whose they are, what is put back."""
+    marks_changed = Signal()
+    """Other seats matter than before: mine, lost or offered ones."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, texts: SeatMapTexts | None = None) -> None:
         super().__init__(parent)
@@ -118,6 +120,7 @@ class SeatMapView(QWidget):
             self.spoken.tell_changed(seat)
         self._stamp(changed)
         self._animate()
+        self.marks_changed.emit()
 
     def set_sellable(self, sellable: npt.NDArray[np.bool_] | None) -> None:
         """By seat number, which seats this person may sell; None: all. A free seat that is not stands faded."""

@@ -1,0 +1,219 @@
+"""What a clerk reaches for while picking, in one line over the map: how many, best available, where, undo, find."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap
+from PySide6.QtWidgets import QApplication, QBoxLayout, QButtonGroup, QToolButton, QWidget
+
+from widgets.build import label, row
+from widgets.choice_box import ChoiceBox
+from widgets.find_box import FindBox
+from widgets.theme import Theme
+
+_ICON_PX = 16
+_FINE = 4
+_DIGIT_PX = 28
+_HIGH_PX = 32
+_FIND_PX = 150
+_SECTION_PX = 132
+
+
+@dataclass(frozen=True, slots=True)
+class PickBarWords:
+    """What the parts are called, and the keys that do the same."""
+
+    together: str
+    together_each: tuple[str, ...]
+    """What a screen reader says of each number, from 1."""
+    best: str
+    next_best: str
+    everywhere: str
+    where: str
+    undo: str
+    redo: str
+    find: str
+    key_best: str
+    key_where: str
+    key_undo: str
+    key_redo: str
+    key_find: str
+
+
+class PickBar(QWidget):
+    """Wishes go out as signals; what is shown comes in."""
+
+    count_chosen = Signal(int)
+    best_requested = Signal()
+    section_chosen = Signal(int)
+    """A section, or -1 for all of them."""
+    undo_requested = Signal()
+    redo_requested = Signal()
+
+    def __init__(self, theme: Theme, words: PickBarWords, over: QWidget) -> None:
+        super().__init__()
+        self._theme = theme
+        self._words = words
+        self._counts = QButtonGroup(self)
+        self.search = FindBox(theme, over, words.find, words.key_find)
+        self.best = QToolButton()
+        self.rank = label(tone="muted", kind="caption")
+        self.where = ChoiceBox(theme)
+        self.undo = _icon_button(theme, words.undo, words.key_undo, back=True)
+        self.redo = _icon_button(theme, words.redo, words.key_redo, back=False)
+        self._selling: list[QWidget] = []
+        self._build()
+
+    @property
+    def counts(self) -> tuple[QToolButton, ...]:
+        """The numbers, from 1."""
+        return tuple(button for button in self._counts.buttons() if isinstance(button, QToolButton))
+
+    def show_count(self, count: int) -> None:
+        """How many seats a click takes."""
+        self._counts.button(count).setChecked(True)
+
+    def show_best(self, rank: str) -> None:
+        """Which of the best is shown; empty when none is."""
+        self.rank.setText(rank)
+        self._name_best(self._words.next_best if rank else self._words.best)
+
+    def show_history(self, *, can_undo: bool, can_redo: bool) -> None:
+        """Whether there is anything to take back, or to do again."""
+        self.undo.setEnabled(can_undo)
+        self.redo.setEnabled(can_redo)
+
+    def show_sections(self, sections: Sequence[tuple[int, str]], chosen: int) -> None:
+        """The sections that have seats; `chosen` is -1 for all."""
+        self.where.clear()
+        self.where.add_choice(self._words.everywhere, "", -1)
+        for number, name in sections:
+            self.where.add_choice(name, "", number)
+        self.choose_section(chosen)
+        self.where.setVisible(len(sections) > 1 and not self.best.isHidden())
+
+    def choose_section(self, section_no: int) -> None:
+        """Show a section as the chosen one."""
+        self.where.setCurrentIndex(max(self.where.findData(section_no), 0))
+
+    def set_picking(self, *, may_sell: bool, picks: bool) -> None:
+        """Whether this person sells at all, and whether seats may be picked at this step of the sale."""
+        for part in self._selling:
+            part.setVisible(may_sell)
+        self.where.setVisible(may_sell and self.where.count() > 2)
+        for button in (*self.counts, self.best):
+            button.setEnabled(picks)
+        self.where.setEnabled(picks)
+        if not picks:
+            self.show_history(can_undo=False, can_redo=False)
+
+    def _build(self) -> None:
+        theme, words = self._theme, self._words
+        line = row(theme, gap="tight", parent=self)
+        line.setContentsMargins(theme.space("small"), theme.space("tight"), theme.space("small"), theme.space("tight"))
+        self._add_counts(line)
+        line.addSpacing(theme.space("small"))
+        self.where.setMinimumWidth(_SECTION_PX)
+        self.where.setMaximumWidth(_SECTION_PX)
+        self.where.setAccessibleName(words.where)
+        self.where.setToolTip(f"{words.where} ({words.key_where})")
+        self.best.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        for button in (self.best, self.where, self.search):
+            button.setProperty("role", "bar")
+        for part in (self.best, self.where, self.rank):
+            line.addWidget(part)
+        line.addStretch(1)
+        for part in (self.undo, self.redo):
+            line.addWidget(part)
+        line.addSpacing(theme.space("tight"))
+        self.search.setMinimumWidth(_FIND_PX)
+        self.search.setMaximumWidth(_FIND_PX + 60)
+        line.addWidget(self.search)
+        self._selling += [self.best, self.rank, self.undo, self.redo]
+        self.show_best("")
+        self._connect()
+
+    def _add_counts(self, line: QBoxLayout) -> None:
+        theme, words = self._theme, self._words
+        caption = label(words.together, tone="muted", kind="caption")
+        line.addWidget(caption)
+        line.addSpacing(theme.space("hair"))
+        self._selling.append(caption)
+        for count, spoken in enumerate(words.together_each, start=1):
+            button = QToolButton()
+            button.setText(str(count))
+            button.setCheckable(True)
+            button.setProperty("role", "digit")
+            button.setAccessibleName(spoken)
+            button.setToolTip(f"{spoken} ({count})")
+            button.setFixedWidth(_DIGIT_PX)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            self._counts.addButton(button, count)
+            line.addWidget(button)
+            self._selling.append(button)
+        self._counts.setExclusive(True)
+
+    def _connect(self) -> None:
+        self._counts.idClicked.connect(self.count_chosen)
+        self.best.clicked.connect(self._on_best_clicked)
+        self.where.activated.connect(self._on_where_activated)
+        self.undo.clicked.connect(self._on_undo_clicked)
+        self.redo.clicked.connect(self._on_redo_clicked)
+
+    def _name_best(self, name: str) -> None:
+        self.best.setText(name)
+        self.best.setAccessibleName(name)
+        self.best.setToolTip(f"{name} ({self._words.key_best})")
+
+    def _on_best_clicked(self) -> None:
+        self.best_requested.emit()
+
+    def _on_where_activated(self, index: int) -> None:
+        self.section_chosen.emit(int(self.where.itemData(index)))
+
+    def _on_undo_clicked(self) -> None:
+        self.undo_requested.emit()
+
+    def _on_redo_clicked(self) -> None:
+        self.redo_requested.emit()
+
+
+def _icon_button(theme: Theme, name: str, key: str, *, back: bool) -> QToolButton:
+    button = QToolButton()
+    icon = QIcon(_arrow(theme.color("text"), back=back))
+    icon.addPixmap(_arrow(theme.color("border_strong"), back=back), QIcon.Mode.Disabled)
+    button.setIcon(icon)
+    button.setIconSize(QSize(_ICON_PX, _ICON_PX))
+    button.setAccessibleName(name)
+    button.setToolTip(f"{name} ({key})")
+    button.setProperty("role", "inline")
+    button.setFixedSize(_HIGH_PX, _HIGH_PX)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return button
+
+
+def _arrow(ink: QColor, *, back: bool) -> QPixmap:
+    """A bent arrow: back for undo, forth for redo; turned round where lines begin on the right."""
+    picture = QPixmap(_ICON_PX * _FINE, _ICON_PX * _FINE)
+    picture.setDevicePixelRatio(_FINE)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    if back == (QApplication.layoutDirection() == Qt.LayoutDirection.RightToLeft):
+        painter.translate(_ICON_PX, 0)
+        painter.scale(-1, 1)
+    pen = QPen(ink, 1.8)
+    pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+    pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+    painter.setPen(pen)
+    path = QPainterPath(QPointF(2.5, 6.0))
+    path.lineTo(9.5, 6.0)
+    path.arcTo(QRectF(5.5, 6.0, 8.0, 7.5), 90, -180)
+    path.lineTo(6.0, 13.5)
+    painter.drawPath(path)
+    painter.drawPolyline([QPointF(5.8, 2.6), QPointF(2.4, 6.0), QPointF(5.8, 9.4)])
+    painter.end()
+    return picture
