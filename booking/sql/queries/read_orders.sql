@@ -1,1 +1,1 @@
-SELECT order_id, principal, picture FROM orders_as_json($1)
+SELECT order_id, principal, picture FROM read_orders($1)
