@@ -77,7 +77,7 @@ def create_app(
     return Application(Services(db, seats, payments, rates, tuple(trusted_proxies)))
 
 
-_HOT = ("/holds", "/checkout", "/payments", "/v1/orders/{order_id}", "/seats")
+_HOT = ("/holds", "/checkout", "/payments", "/v1/orders/{order_id}", "/seats", "/result", "/v1/holds/{hold_id}")
 
 
 def _rank(route: Route) -> int:
