@@ -29,7 +29,7 @@ class Application:
         self.services = services
         self._tail: asyncio.Task[None] | None = None
         self._router = Router(
-            [_mounted(route, services) for route in sorted(routes, key=_rank)],
+            [mount for route in sorted(routes, key=_rank) for mount in _mounted(route, services)],
             redirect_slashes=False,
             lifespan=lambda _: self._lifespan(),
         )
@@ -81,14 +81,20 @@ _HOT = ("/holds", "/checkout", "/payments", "/v1/orders/{order_id}", "/seats", "
 
 
 def _rank(route: Route) -> int:
-    """The router looks at one route after another: those that a crowd calls come first."""
+    """The router looks at one route after another: those that a crowd calls come first, then words of their own.
+
+    The address of a feed would otherwise be taken for that of a seat of this name.
+    """
+    if route.method == "WS":
+        return len(_HOT) - 1
     return next((rank for rank, end in enumerate(_HOT) if route.path.endswith(end)), len(_HOT))
 
 
-def _mounted(route: Route, services: Services) -> BaseRoute:
+def _mounted(route: Route, services: Services) -> list[BaseRoute]:
     if route.method == "WS":
-        return WebSocketRoute(route.path, partial(_feed, route=route, services=services))
-    return HttpRoute(route.path, Endpoint(route, services), methods=[route.method])
+        socket = WebSocketRoute(route.path, partial(_feed, route=route, services=services))
+        return [socket, HttpRoute(route.path, Endpoint(route, services), methods=["GET"])]
+    return [HttpRoute(route.path, Endpoint(route, services), methods=[route.method])]
 
 
 async def _feed(socket: WebSocket, *, route: Route, services: Services) -> None:

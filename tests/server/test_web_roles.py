@@ -111,13 +111,15 @@ def test_nothing_is_served_that_is_not_in_the_table() -> None:
     from booking.web.calls import Services
 
     services = Services(None, None)  # type: ignore[arg-type]
-    mounted = [_mounted(route, services) for route in ROUTES]
+    mounted = [one for route in ROUTES for one in _mounted(route, services)]
     served = {
         f"{'WS' if isinstance(one, WebSocketRoute) else min((one.methods or set()) - {'HEAD'})} {one.path}"
         for one in mounted
         if isinstance(one, Mounted | WebSocketRoute)
     }
-    assert served == set(EXPECTED)
+    # A feed's address answers a plain GET as well: with a problem, see the tests of the feed.
+    refused = {name.replace("WS ", "GET ") for name in EXPECTED if name.startswith("WS ")}
+    assert served == set(EXPECTED) | refused
 
 
 async def status_of(api: Api, route: Route, token: str | None, event_id: int) -> int:
