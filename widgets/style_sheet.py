@@ -34,7 +34,9 @@ QToolButton[role="bar"] { min-height: ${bar}px; max-height: ${bar}px; }
 QToolButton[role="digit"]:checked { background: $accent_soft; border-color: $accent; color: $accent_text;
   font-weight: bold; }
 QToolButton[role="digit"]:focus { border: ${focus_ring}px solid $focus; }
-QTabBar::tab { padding: ${tight}px ${medium}px; color: $text_muted; border: none; border-bottom: 2px solid transparent; }
+QTabBar::tab {
+  padding: ${tight}px ${medium}px; color: $text_muted; border: none; border-bottom: 2px solid transparent;
+}
 QTabBar::tab:selected { color: $text; font-weight: bold; border-bottom-color: $accent; }
 QTabBar::tab:hover { background: $surface_sunken; }
 QTabBar:focus { background: $accent_soft; }

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 
-from backend_client.wire import EventDetail, Plan
+from backend_client.wire import EventDetail, Plan, PlanArea, PlanStanding, PlanTable
 from widgets.seat_map.plan import MapArea, SeatMapPlan
 
 
@@ -31,12 +34,42 @@ def map_plan(plan: Plan, event: EventDetail) -> SeatMapPlan:
         category_name=tuple(category.name for category in categories),
         category_color=tuple(category.color for category in categories),
         row_label_position=tuple(row.label_position for row in rows),
-        areas=tuple(_area(area) for area in plan.areas),
+        areas=(
+            *(_area(area) for area in plan.areas),
+            *(_standing(place) for place in plan.standing),
+            *(_table(plan, table) for table in plan.tables),
+        ),
+        floor_name=tuple(floor.name for floor in plan.floors),
+        section_floor=tuple(section.floor_no for section in sections) if plan.floors else (),
         seat_radius=plan.seat_radius,
         width=plan.width,
         height=plan.height,
     )
 
 
-def _area(area: object) -> MapArea:
-    return MapArea(**{name: getattr(area, name) for name in MapArea.__dataclass_fields__})
+def _area(area: PlanArea) -> MapArea:
+    return MapArea(**{name: getattr(area, name) for name in PlanArea.__struct_fields__})
+
+
+def _standing(place: PlanStanding) -> MapArea:
+    """The words of the area give way to the tier's own, under which it is sold."""
+    return replace(_area(place.area), kind="standing", text=place.name)
+
+
+def _table(plan: Plan, table: PlanTable) -> MapArea:
+    """What stands between the seats of a row: named as the row is. A rectangle turns about its middle."""
+    row = plan.rows[table.row_no]
+    turn = math.radians(table.rotation)
+    left, top = (-table.width / 2, -table.height / 2) if table.shape == "rectangle" else (0.0, 0.0)
+    return MapArea(
+        kind="booth" if table.kind == "booth" else "table",
+        shape=table.shape,
+        x=table.x + left * math.cos(turn) - top * math.sin(turn),
+        y=table.y + left * math.sin(turn) + top * math.cos(turn),
+        width=table.width,
+        height=table.height,
+        rotation=table.rotation,
+        text=row.label,
+        text_size=min(table.width, table.height) * 0.45,
+        floor_no=plan.sections[row.section_no].floor_no,
+    )

@@ -69,8 +69,10 @@ def map_texts(store: ConsoleStore) -> SeatMapTexts:
         write_place=place_words,
         tooltip=words.tooltip,
         spoken=words.spoken,
+        write_places=places_words,
         spoken_row=spoken_row,
         spoken_section=spoken_section,
+        spoken_standing=spoken_standing,
     )
 
 
@@ -92,6 +94,16 @@ def spoken_row(label: str, free: int) -> str:
 def spoken_section(name: str, free: int) -> str:
     """A section as a screen reader names it."""
     return figures().spoken([name, free_words(free)])
+
+
+def spoken_standing(name: str, free: int) -> str:
+    """An area without numbered seats as a screen reader names it."""
+    return figures().spoken([name, places_words(free)])
+
+
+def places_words(free: int) -> str:
+    """How many places of an area without numbered seats are free."""
+    return ngettext("{count} place free", "{count} places free", free).format(count=figures().number(free))
 
 
 def free_words(free: int) -> str:
@@ -116,7 +128,7 @@ class SeatWords:
             return ""
         nature = flag_words(store.plan.seats.flags[seat_no])
         name = seat_parts(seat_ref(store.plan, seat_no))
-        return figures().spoken([*name, self._usual_price(seat_no), *nature, self._state(seat_no)])
+        return figures().spoken([*name, self._usual_price(seat_no), *nature, self.state(seat_no)])
 
     def _usual_price(self, seat_no: int) -> str:
         store = self._store
@@ -132,7 +144,7 @@ class SeatWords:
         store = self._store
         if store.plan is None or store.event is None or not 0 <= seat_no < len(store.plan.seats.number):
             return ""
-        state = self._state(seat_no)
+        state = self.state(seat_no)
         if store.seat_map is not None and store.seat_map.is_pickable(seat_no):
             state = _prices(store.event, store.plan.seats.category_no[seat_no])
         return figures().joined((seat_name(seat_ref(store.plan, seat_no)), state))
@@ -145,9 +157,10 @@ class SeatWords:
         names = {category.category_no: category.name for category in store.event.categories}
         offer = figures().joined((names.get(category_no, ""), _prices(store.event, category_no)))
         nature = flag_words(store.plan.seats.flags[seat_no])
-        return [seat_name(seat_ref(store.plan, seat_no)), offer, *nature, self._state(seat_no)]
+        return [seat_name(seat_ref(store.plan, seat_no)), offer, *nature, self.state(seat_no)]
 
-    def _state(self, seat_no: int) -> str:
+    def state(self, seat_no: int) -> str:
+        """How the map shows this seat to stand, in words."""
         seat_map = self._store.seat_map
         if seat_map is None:
             return ""

@@ -15,7 +15,7 @@ Shift and an arrow picks on in the row, Space or Enter picks, + and - zoom, 0 sh
 
 from __future__ import annotations
 
-from widgets.seat_map.plan import MapArea, SeatMapPlan, SeatMapPlanError, SeatOutOfPlanError
+from widgets.seat_map.plan import MapArea, MapImage, SeatMapPlan, SeatMapPlanError, SeatOutOfPlanError
 from widgets.seat_map.renderer import Level, Stats
 from widgets.seat_map.texts import SeatMapTexts
 from widgets.seat_map.widget import SeatMapWidget
@@ -23,6 +23,7 @@ from widgets.seat_map.widget import SeatMapWidget
 __all__ = [
     "Level",
     "MapArea",
+    "MapImage",
     "SeatMapPlan",
     "SeatMapPlanError",
     "SeatMapTexts",

@@ -38,6 +38,7 @@ class Kind(IntEnum):
     SECTION = 0
     ROW = 1
     SEAT = 2
+    STANDING = 3
 
 
 # The stubs of PySide6 do not know that "none" is an answer; Qt asks for it.
@@ -48,7 +49,11 @@ _ROLES = {
     Kind.SECTION: QAccessible.Role.Grouping,
     Kind.ROW: QAccessible.Role.List,
     Kind.SEAT: QAccessible.Role.ListItem,
+    Kind.STANDING: QAccessible.Role.StaticText,
 }
+
+
+_BELOW = {Kind.SECTION: Kind.ROW, Kind.ROW: Kind.SEAT}
 
 
 class MapTree(QAccessibleWidget):
@@ -110,7 +115,9 @@ class MapTree(QAccessibleWidget):
 
     def childCount(self) -> int:
         view = self.view
-        return 0 if view is None else super().childCount() + len(self.sections(view))
+        if view is None:
+            return 0
+        return super().childCount() + len(self.sections(view)) + len(view.scene.standing.names)
 
     def child(self, index: int) -> QAccessibleInterface:
         view = self.view
@@ -119,14 +126,18 @@ class MapTree(QAccessibleWidget):
         widgets, sections = super().childCount(), self.sections(view)
         if index < widgets:
             return super().child(index)
-        return self.node(Kind.SECTION, sections[index - widgets]) if index - widgets < len(sections) else _NO_INTERFACE
+        if index - widgets < len(sections):
+            return self.node(Kind.SECTION, sections[index - widgets])
+        number = index - widgets - len(sections)
+        return self.node(Kind.STANDING, number) if number < len(view.scene.standing.names) else _NO_INTERFACE
 
     def indexOfChild(self, child: QAccessibleInterface) -> int:
         view = self.view
         if view is None:
             return -1
         if isinstance(child, MapNode):
-            return super().childCount() + child.place(view) if child.kind is Kind.SECTION else -1
+            of_map = child.kind in {Kind.SECTION, Kind.STANDING}
+            return super().childCount() + child.place(view) if of_map else -1
         return super().indexOfChild(child)
 
     def childAt(self, x: int, y: int) -> QAccessibleInterface:
@@ -156,6 +167,8 @@ class MapNode(QAccessibleInterface):
     def place(self, view: SeatMapView) -> int:
         """Index among the siblings."""
         plan = view.plan
+        if self.kind is Kind.STANDING:
+            return len(self._tree.sections(view)) + self.number
         if self.kind is Kind.SECTION:
             return self._tree.sections(view).index(self.number)
         if self.kind is Kind.ROW:
@@ -168,10 +181,19 @@ class MapNode(QAccessibleInterface):
     def _name(self, view: SeatMapView) -> str:
         if self.kind is Kind.SEAT:
             return view.texts.spoken(self.number)
+        if self.kind is Kind.STANDING:
+            name = view.scene.standing.names[self.number]
+            left = view.scene.standing.free(name)
+            return name if left is None else view.texts.spoken_standing(name, left)
         free = int(view.pickable(self._seats(view)).sum())
         if self.kind is Kind.ROW:
             return view.texts.spoken_row(view.plan.row_label[self.number], free)
         return view.texts.spoken_section(view.plan.section_name[self.number], free)
+
+    def _rect(self, view: SeatMapView) -> QRect:
+        if self.kind is Kind.STANDING:
+            return view.scene.standing.rect(self.number, view.camera)
+        return view.seats_rect(self._seats(view))
 
     def _seats(self, view: SeatMapView) -> Indices:
         if self.kind is Kind.SEAT:
@@ -195,7 +217,7 @@ class MapNode(QAccessibleInterface):
         view = self._view()
         if view is None:
             return _NO_INTERFACE
-        if self.kind is Kind.SECTION:
+        if self.kind in {Kind.SECTION, Kind.STANDING}:
             return self._tree
         if self.kind is Kind.ROW:
             return self._tree.node(Kind.SECTION, int(view.plan.row_section[self.number]))
@@ -203,7 +225,7 @@ class MapNode(QAccessibleInterface):
 
     def childCount(self) -> int:
         view = self._view()
-        if view is None or self.kind is Kind.SEAT:
+        if view is None or self.kind in {Kind.SEAT, Kind.STANDING}:
             return 0
         if self.kind is Kind.SECTION:
             return len(self._tree.rows(view, self.number))
@@ -219,7 +241,7 @@ class MapNode(QAccessibleInterface):
 
     def indexOfChild(self, child: QAccessibleInterface) -> int:
         view = self._view()
-        if view is None or not isinstance(child, MapNode) or child.kind != self.kind + 1:
+        if view is None or not isinstance(child, MapNode) or child.kind is not _BELOW.get(self.kind):
             return -1
         return child.place(view)
 
@@ -238,7 +260,7 @@ class MapNode(QAccessibleInterface):
         view = self._view()
         if view is None:
             return QRect()
-        rect = view.seats_rect(self._seats(view))
+        rect = self._rect(view)
         return QRect(view.mapToGlobal(rect.topLeft()), rect.size())
 
     def role(self) -> QAccessible.Role:
@@ -250,13 +272,12 @@ class MapNode(QAccessibleInterface):
         if view is None:
             state.invalid = True
             return state
-        seats = self._seats(view)
-        state.offscreen = not view.rect().intersects(view.seats_rect(seats))
+        state.offscreen = not view.rect().intersects(self._rect(view))
         if self.kind is Kind.SEAT:
             state.focusable = True
             state.focused = view.hasFocus() and view.focused_seat == self.number
             state.selected = self.number in view.mine
-            state.selectable = bool(view.pickable(seats).all())
+            state.selectable = bool(view.pickable(self._seats(view)).all())
         return state
 
     def backgroundColor(self) -> QColor:

@@ -6,11 +6,12 @@ import re
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen, QTransform
+from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPainterPath, QPen, QTransform
 
 from widgets.seat_map.beds import Bed
 from widgets.seat_map.camera import Bounds
 from widgets.seat_map.palette import MapPalette, luminance, mix
+from widgets.seat_map.pictures import picture_of
 from widgets.seat_map.plan import MapArea, SeatMapPlan
 
 _HEX = re.compile(r"#[0-9A-Fa-f]{6}")
@@ -27,17 +28,25 @@ class Ground:
         self._beds = beds
         edges = [(bed.bounds.left, bed.bounds.top, bed.bounds.right, bed.bounds.bottom) for bed in beds]
         self._bed_edges = np.array(edges, np.float64).reshape(-1, 4).T
-        self._areas = [(area, area_path(area), self._area_color(area)) for area in plan.areas]
+        self._areas = [(area, area_path(area), self._area_color(area)) for area in plan.areas if not area.kind]
+        self._upon = [(area, area_path(area), self._area_color(area)) for area in plan.areas if area.kind]
+        self._images = [(image, picture) for image in plan.images if (picture := picture_of(image)) is not None]
 
     def paint(self, painter: QPainter, view: Bounds, scale: float, *, far: bool) -> None:
         """Paint what the view touches; `scale` is device px for each plan unit, `far` asks for coarse beds."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for image, picture in self._images:
+            painter.setOpacity(image.opacity)
+            painter.drawImage(QRectF(image.x, image.y, image.width, image.height), picture)
+        painter.setOpacity(1.0)
         for area, path, color in self._areas:
             painter.setBrush(color if area.shape != "text" else Qt.BrushStyle.NoBrush)
             painter.setPen(self._area_pen(area, scale))
             painter.drawPath(path)
         self._paint_beds(painter, view, far=far)
-        for area, path, color in self._areas:
+        for area, path, color in self._upon:
+            self._paint_upon(painter, area, path, color)
+        for area, path, color in (*self._areas, *(upon for upon in self._upon if upon[0].kind != "standing")):
             if area.text:
                 self._paint_text(painter, area, path, color, scale)
 
@@ -64,6 +73,22 @@ class Ground:
         for bed in seen:
             if bed.alone:
                 painter.drawPolygon(bed.outline)
+
+    def _paint_upon(self, painter: QPainter, area: MapArea, path: QPainterPath, color: QColor) -> None:
+        """Tables and booths stand among the seats, a standing area is filled with people: told by line and dots."""
+        line = QPen(self._palette.token("label_muted"), 1.5 if area.kind == "booth" else 1.0)
+        line.setCosmetic(True)
+        if area.kind == "standing":
+            line.setStyle(Qt.PenStyle.DashLine)
+        painter.setPen(line)
+        painter.setBrush(color)
+        painter.drawPath(path)
+        if area.kind == "standing":
+            dots = QBrush(self._palette.token("label_muted"), Qt.BrushStyle.Dense6Pattern)
+            dots.setTransform(painter.worldTransform().inverted()[0])
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(dots)
+            painter.drawPath(path)
 
     def _area_color(self, area: MapArea) -> QColor:
         if not _HEX.fullmatch(area.color):

@@ -37,7 +37,8 @@ class MapArea:
 
     A rectangle has its corner at (x, y); circle and ellipse their centre, `width` and `height` being diameters; points
     of a polygon (x0, y0, x1, y1, …) and the text's position are offsets from (x, y). `rotation` turns clockwise about
-    (x, y), degrees. An empty colour means the theme's.
+    (x, y), degrees. An empty colour means the theme's. `kind`: "" lies under the seats, "table" and "booth" stand
+    between them, "standing" is an area of places without numbers, `text` being its name.
     """
 
     shape: str
@@ -54,12 +55,31 @@ class MapArea:
     text_y: float = 0.0
     text_size: float = 0.0
     text_color: str = ""
+    kind: str = ""
+    floor_no: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapImage:
+    """A picture under the plan: `data` is the picture itself (PNG or JPEG); nothing is ever fetched.
+
+    It fills the rectangle at (x, y), plan units.
+    """
+
+    data: bytes
+    x: float
+    y: float
+    width: float
+    height: float
+    opacity: float = 1.0
+    floor_no: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SeatMapPlan:
     """Static geometry. `flags`: 1 accessible, 2 companion, 4 restricted view; row label position: start, end, both, "".
 
+    `floor_name` names the floors of a plan that has several, `section_floor` indexes it.
     A category colour is `#RRGGBB`; empty means the theme's colour of that category number.
     """
 
@@ -81,6 +101,9 @@ class SeatMapPlan:
     category_color: tuple[str, ...]
     row_label_position: tuple[str, ...] = ()
     areas: tuple[MapArea, ...] = ()
+    images: tuple[MapImage, ...] = ()
+    floor_name: tuple[str, ...] = ()
+    section_floor: tuple[int, ...] = ()
     seat_radius: float = 0.0
     width: float = 0.0
     height: float = 0.0
@@ -113,6 +136,8 @@ class SeatMapPlan:
                 raise SeatMapPlanError(f"the {name} columns of plan {self.name!r} differ in length")
         if self.row_label_position and len(self.row_label_position) != len(self.row_label):
             raise SeatMapPlanError(f"plan {self.name!r} has row label positions for some of its rows only")
+        if self.section_floor and len(self.section_floor) != len(self.section_name):
+            raise SeatMapPlanError(f"plan {self.name!r} has floors for some of its sections only")
 
     def _check_ranges(self) -> None:
         count = self.seat_count
@@ -122,6 +147,7 @@ class SeatMapPlan:
             raise SeatMapPlanError(f"plan {self.name!r} has a seat without a finite position")
         _check_index("row", self.row_no, len(self.row_label))
         _check_index("section", self.row_section, len(self.section_name))
+        _check_index("floor", np.array(self.section_floor, np.int64), max(1, len(self.floor_name)))
         _check_index("category", self.category, len(self.category_name))
         expected = np.repeat(np.arange(len(self.row_count)), self.row_count)
         order = np.argsort(self.row_first, kind="stable")

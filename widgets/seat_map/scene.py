@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter
 
 from widgets.seat_map.beds import lay_beds
 from widgets.seat_map.camera import Bounds, Camera
-from widgets.seat_map.ground import plan_bounds
+from widgets.seat_map.floors import floor_bounds
 from widgets.seat_map.palette import MapPalette
 from widgets.seat_map.place_in_view import PlaceInView, place_in_view
 from widgets.seat_map.plan import Indices, SeatMapPlan
@@ -18,7 +18,10 @@ from widgets.seat_map.row_labels import ROW_LABELS_FROM_PX, RowLabels
 from widgets.seat_map.seat_grid import SeatGrid
 from widgets.seat_map.seat_states import SeatStates
 from widgets.seat_map.section_labels import SectionLabels
+from widgets.seat_map.standing import StandingPlaces
 from widgets.theme import Theme
+
+_MARGIN_PITCHES = 1.4
 
 
 class Scene:
@@ -30,7 +33,9 @@ class Scene:
         self.states = SeatStates(plan, self.grid)
         self.beds = lay_beds(plan, self.grid.pitch)
         self.renderer = Renderer(plan, self.grid, self.states, self.beds, theme, stats)
-        self.bounds: Bounds = plan_bounds(plan, self.grid.pitch * 1.4)
+        self.floor = 0
+        self.bounds: Bounds = floor_bounds(plan, 0, self.grid.pitch * _MARGIN_PITCHES)
+        self.standing = StandingPlaces(plan)
         self._write_count = write_count
         self._row_labels: RowLabels | None = None
         self._sections = self._section_labels()
@@ -43,6 +48,11 @@ class Scene:
     @property
     def palette(self) -> MapPalette:
         return self.renderer.palette
+
+    def show_floor(self, floor: int) -> None:
+        """Another floor is the whole plan from now on."""
+        self.floor = floor
+        self.bounds = floor_bounds(self.plan, floor, self.grid.pitch * _MARGIN_PITCHES)
 
     def set_theme(self, theme: Theme) -> None:
         """Other colours from the next redraw on."""

@@ -27,7 +27,8 @@ def _plain_place(section: str, first_row: str, last_row: str) -> str:
 class SeatMapTexts:
     """Every text of the map that is not part of the plan; functions take a seat number or a count.
 
-    `spoken_row` and `spoken_section` take a name and how many seats are free.
+    `spoken_row`, `spoken_section` and `spoken_standing` take a name and
+    how many seats or places are free.
     `write_place` takes the names of a section and of its first and last row in view.
     """
 
@@ -36,7 +37,9 @@ class SeatMapTexts:
     stale: str = ""
     write_count: Callable[[int], str] = _plain
     write_place: Callable[[str, str, str], str] = _plain_place
+    write_places: Callable[[int], str] = _plain
     tooltip: Callable[[int], str] = _nothing
     spoken: Callable[[int], str] = _nothing
     spoken_row: Callable[[str, int], str] = _plain_name
     spoken_section: Callable[[str, int], str] = _plain_name
+    spoken_standing: Callable[[str, int], str] = _plain_name

@@ -8,7 +8,7 @@ overlays. Positions are logical px of this widget; the map is never mirrored, wh
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from time import monotonic
 
@@ -22,6 +22,7 @@ from widgets.seat_map.accessible import describe
 from widgets.seat_map.accessible_tree import SpokenMap
 from widgets.seat_map.camera import Camera
 from widgets.seat_map.damage import area_of, damaged_region
+from widgets.seat_map.floors import floor_of_seat, floor_of_section, lay_apart
 from widgets.seat_map.overlay_layer import paint_overlays, paint_spotlight
 from widgets.seat_map.overlays import Overlays, ring_box
 from widgets.seat_map.plan import Bytes, Indices, SeatMapPlan, empty_plan
@@ -45,6 +46,8 @@ class SeatMapView(QWidget):
 
     view_changed = Signal()
     """Another plan, place or scale."""
+    floor_shown = Signal(int)
+    """Another floor of the plan."""
     seat_focused = Signal(int)
     """The keyboard stands on another seat."""
     seats_changed = Signal()
@@ -85,6 +88,7 @@ class SeatMapView(QWidget):
             stale_text=self._overlays.stale_text,
             reduced_motion=self._overlays.reduced_motion,
         )
+        plan = lay_apart(plan)
         self._scene = Scene(plan, self._theme, self._texts.write_count, self.stats)
         self._camera.set_plan(self._scene.bounds, self._scene.seat_diameter)
         self._change_view()
@@ -131,6 +135,11 @@ class SeatMapView(QWidget):
         """Put seats of these categories back (the legend's filter); none: all show as they are."""
         self._stamp(self._scene.states.dim_categories(categories))
 
+    def set_standing(self, free: Mapping[str, int]) -> None:
+        """How many places are left in areas without numbered seats, by name."""
+        if self._scene.standing.set_free(free):
+            self.update()
+
     def set_stale(self, stale: bool, text: str | None = None) -> None:
         """Hatch the map while it is not live; `text` stands in for the host's word of it."""
         words = self._texts.stale if text is None else text
@@ -161,12 +170,21 @@ class SeatMapView(QWidget):
         """Look where a map of the same plan looked, with the keyboard on the same seat; another plan is left alone."""
         if other.plan.seat_count != self.plan.seat_count:
             return
+        self.show_floor(other.scene.floor)
         self._camera.take_view(other.camera.looks_at)
         self._overlays.focus = other.focused_seat
         self._change_view()
 
+    def show_floor(self, floor: int) -> None:
+        """Show another floor, whole."""
+        if floor != self._scene.floor and 0 <= floor < len(self.plan.floor_name):
+            self._scene.show_floor(floor)
+            self._camera.set_plan(self._scene.bounds, self._scene.seat_diameter)
+            self._change_view()
+            self.floor_shown.emit(floor)
+
     def fit(self) -> None:
-        """The whole plan in view."""
+        """The whole plan in view, or the whole of the floor that is shown."""
         self._camera.fit()
         self._change_view()
 
@@ -178,6 +196,7 @@ class SeatMapView(QWidget):
 
     def show_section(self, section: int) -> None:
         """A section as large as it fits, its seats at least large enough to pick."""
+        self.show_floor(floor_of_section(self.plan, section))
         bounds = self._scene.section_bounds(section)
         self._camera.show(bounds)
         least = READABLE_SEAT_PX / self._scene.seat_diameter
@@ -188,6 +207,7 @@ class SeatMapView(QWidget):
     def ensure_visible(self, seat_no: int) -> None:
         """Bring a seat into view, large enough to pick."""
         self._scene.states.slot_of(seat_no)
+        self.show_floor(floor_of_seat(self.plan, seat_no))
         x, y = self._scene.position(seat_no)
         at_x, at_y = self._camera.to_px(x, y)
         inside = _EDGE_PX <= at_x <= self.width() - _EDGE_PX and _EDGE_PX <= at_y <= self.height() - _EDGE_PX
@@ -254,6 +274,10 @@ class SeatMapView(QWidget):
         if self.level is Level.FAR:
             return -1
         return self._nearest(point, max(self._seat_px() / 2 + 1, TOUCH_RADIUS_PX))
+
+    def standing_at(self, point: QPointF) -> str:
+        """Name of the area without numbered seats under a point, empty when there is none."""
+        return self._scene.standing.at(*self._camera.to_plan(point.x(), point.y()))
 
     def section_at(self, point: QPointF) -> int:
         """Section under a point, -1 when there is none."""
@@ -382,6 +406,7 @@ class SeatMapView(QWidget):
         painter = QPainter(self)
         self._scene.blit(painter, dpr)
         self._scene.paint_labels(painter, clip, dpr)
+        self._scene.standing.paint(painter, clip, self._camera, self._scene.palette, self._texts.write_places)
         paint_spotlight(painter, self._scene, self._camera, self._overlays, clip, dpr)
         paint_overlays(painter, self._scene, self._camera, self._overlays, self.rect(), has_keyboard=self.hasFocus())
         painter.end()

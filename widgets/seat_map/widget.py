@@ -45,6 +45,8 @@ class SeatMapWidget(MarkedSeatMap):
     """Seat under the pointer, -1 when there is none."""
     seat_activated = Signal(int)
     """Space or Enter on the focused seat."""
+    standing_clicked = Signal(str)
+    """An area without numbered seats, by its name."""
 
     count_typed = Signal(int)
     """A digit from 1 to 9."""
@@ -88,6 +90,9 @@ class SeatMapWidget(MarkedSeatMap):
     def _click(self, point: QPointF, *, extends: bool) -> None:
         seat = self.seat_at(point)
         if seat < 0:
+            standing = self.standing_at(point)
+            if standing:
+                self.standing_clicked.emit(standing)
             return
         if extends and self._anchor >= 0:
             self._emit_selectable(np.array(seats_between(self.plan, self._anchor, seat), np.int64))
