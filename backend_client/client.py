@@ -13,6 +13,7 @@ from typing import TypeVar
 from uuid import UUID
 
 import httpx
+from msgspec import Raw
 
 from backend_client.errors import (
     AnswerUnknownError,
@@ -51,6 +52,9 @@ from backend_client.wire import (
     PaymentAnswer,
     PaymentRequest,
     Plan,
+    PlanChange,
+    PlanChangeReport,
+    PlanUpload,
     PrintJob,
     PrintJobId,
     PrintJobReport,
@@ -59,10 +63,14 @@ from backend_client.wire import (
     RefreshRequest,
     ResultAnswer,
     ResultReport,
+    SavedPlan,
+    SeatDetail,
     StaffSession,
     TicketId,
     TicketList,
     TierList,
+    VenueList,
+    VenuePlanList,
 )
 
 T = TypeVar("T")
@@ -184,6 +192,10 @@ class BookingClient:
         except FrameError as error:
             raise AnswerUnreadableError(str(error), request_id=response.request_id) from error
 
+    async def seat_detail(self, event_id: EventId, seat_no: int) -> SeatDetail:
+        """Who has a seat and since when, its prices, and everything that it has been through; for staff."""
+        return await self._read(f"/v1/events/{event_id}/seats/{seat_no}", SeatDetail)
+
     # ------------------------------------------------------------ sale
 
     async def hold_seats(
@@ -258,6 +270,30 @@ class BookingClient:
         """Say how a print job went."""
         body = PrintJobReport(status=status, detail=detail)
         return await self._call(Request("PUT", f"/v1/print-jobs/{print_job_id}", body, key), PrintJob)
+
+    # ------------------------------------------------------------ plans
+
+    async def venues(self) -> VenueList:
+        """All venues; for those who draw plans."""
+        return await self._read("/v1/venues", VenueList)
+
+    async def venue_plans(self, venue_id: UUID) -> VenuePlanList:
+        """The plans of a venue, their versions, and the events on them."""
+        return await self._read(f"/v1/venues/{venue_id}/plans", VenuePlanList)
+
+    async def plan_file(self, plan_id: UUID, version: int) -> bytes:
+        """A version of a plan as a file of our own plan format."""
+        response = await self._answer(Request("GET", f"/v1/plans/{plan_id}/versions/{version}"), ONCE)
+        return response.content
+
+    async def save_plan(self, venue_id: UUID, plan: bytes, expected_version: int | None, *, key: str) -> SavedPlan:
+        """Store a plan file as a new version. A refusal `invalid-request` names all of its faults in `fields`."""
+        body = PlanUpload(plan=Raw(plan), expected_version=expected_version)
+        return await self._call(Request("POST", f"/v1/venues/{venue_id}/plans", body, key), SavedPlan)
+
+    async def change_plan(self, event_id: EventId, change: PlanChange, *, key: str) -> PlanChangeReport:
+        """Put an event on another version of its plan (I4). A refusal `plan-conflict` names the seats in the way."""
+        return await self._call(Request("PUT", f"/v1/events/{event_id}/plan", change, key), PlanChangeReport)
 
     # ------------------------------------------------------------ underneath
 

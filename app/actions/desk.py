@@ -24,6 +24,7 @@ from app.core.store import Connection, ConsoleStore, Notice, NoticeCode
 from app.devices.card_terminal import CardTerminal
 from app.devices.ticket_printer import TicketPrinter
 from app.journal.credentials import CredentialVault, KeptCredential
+from app.journal.plan_draft_file import PlanDraftFile
 from app.journal.terminal_record import Reversal, TerminalRecord, TerminalWord
 from backend_client.client import BookingClient
 from backend_client.wire import OperationId, StaffSession
@@ -78,6 +79,7 @@ class Desk:
     vault: CredentialVault
     terminal: CardTerminal | None = None
     printer: TicketPrinter | None = None
+    plan_drafts: PlanDraftFile | None = None
     device_name: str = "console"
     language: str = "en"
     patience: Patience = field(default_factory=Patience)

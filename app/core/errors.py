@@ -9,6 +9,7 @@
     │   ├── NoBlockLeftError           so many seats are not free beside each other         no-block-left
     │   ├── TenderedTooLittleError     less cash than the total                             tendered-too-little
     │   ├── PlanFileError              the file is no seating plan of ours                  plan-file-unreadable
+    │   ├── PlanNotReadyError          the plan has faults, or no venue                     plan-not-ready
     │   └── SaleNotReadyError          the sale is not at a step where this can be done     sale-not-ready
     ├── BySurroundingsError    a device, a file or the keyring
     │   ├── NoTerminalError            no card terminal is set up                           no-terminal
@@ -89,6 +90,10 @@ class PlanFileError(ByPersonError):
     """The text says what is wrong, for the log."""
 
     code = "plan-file-unreadable"
+
+
+class PlanNotReadyError(ByPersonError):
+    code = "plan-not-ready"
 
 
 class TenderedTooLittleError(ByPersonError):

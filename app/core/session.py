@@ -20,11 +20,12 @@ class Permission(StrEnum):
     TUNE_ADMISSION = "tune-admission"
     RECONCILE = "reconcile"
     ADMINISTER = "administer"
+    DRAW_PLANS = "draw-plans"
 
 
 _EVERYONE = frozenset({Permission.SEE_EVENTS})
 _COUNTER = _EVERYONE | {Permission.SELL, Permission.PRINT}
-_SUPERVISOR = _COUNTER | {Permission.SEE_ALL_SALES, Permission.SEE_OPS, Permission.RECONCILE}
+_SUPERVISOR = _COUNTER | {Permission.SEE_ALL_SALES, Permission.SEE_OPS, Permission.RECONCILE, Permission.DRAW_PLANS}
 
 ALLOWED: Mapping[Role, frozenset[Permission]] = {
     Role.FAN: frozenset(),

@@ -15,6 +15,7 @@ from enum import Flag, StrEnum, auto
 from app.core.best_blocks import BlockFinder
 from app.core.hold_clock import ServerClock
 from app.core.picking import Picking
+from app.core.plan_work import PlanWork
 from app.core.prices import PriceTable
 from app.core.sale import Sale, SaleId, SaleState
 from app.core.seat_map import SeatMapState
@@ -110,6 +111,7 @@ class ConsoleStore:
         self.prices: PriceTable | None = None
         self.seat_map: SeatMapState | None = None
         self.picking = Picking()
+        self.plan_work = PlanWork()
         self.sale: Sale | None = None
         self.parked: tuple[Sale, ...] = ()
         self.connection = Connection.UNTRIED

@@ -1,0 +1,85 @@
+"""A draft becomes a version of its plan; events are put on it; what is not saved is kept on the disk (R13, I4)."""
+
+from __future__ import annotations
+
+import json
+
+from app.actions.desk import Desk
+from app.core.errors import PlanNotReadyError
+from app.core.plan_faults import faults_of, may_be_saved
+from app.core.plan_file import plan_body
+from app.core.plan_work import PlanWork
+from app.core.session import Permission, require
+from backend_client.errors import BookingRefusedError
+from backend_client.wire import ErrorCode, PlanChange, PlanChangeReport, PlanEvent, SavedPlan
+
+
+async def save_plan(desk: Desk) -> SavedPlan:
+    """Save the draft as the newest version of its plan. Edits that are made meanwhile stay and are not in it.
+
+    Raises:
+        NotAllowedError: the role may not draw plans.
+        PlanNotReadyError: it has faults, or no venue.
+        BookingRefusedError: `invalid-request` with everything that is wrong in `fields`; `plan-changed` when somebody
+            else has saved another version.
+        BookingClientError: it did not work; nothing is lost.
+    """
+    require(desk.store.session, Permission.DRAW_PLANS)
+    work = desk.store.plan_work
+    draft, venue_id = work.draft, work.origin.venue_id
+    if venue_id is None or not may_be_saved(faults_of(draft)):
+        raise PlanNotReadyError("the plan has faults, or no venue")
+    data = json.dumps(plan_body(draft), ensure_ascii=False).encode()
+    expected = work.origin.expected_version(draft.name.strip())
+    saved = await desk.client.save_plan(venue_id, data, expected, key=desk.new_key())
+    work.note_saved(draft, saved.version)
+    await forget_draft(desk)
+    plans = await desk.client.venue_plans(venue_id)
+    work.put_events(next((plan.events for plan in plans.plans if plan.plan_id == saved.plan_id), ()))
+    return saved
+
+
+async def put_event_on_plan(desk: Desk, event: PlanEvent, version: int, reason: str) -> PlanChangeReport:
+    """Put an event on a version of its plan; seats under sale keep it where it is, and they are shown (I4).
+
+    Raises:
+        NotAllowedError: the role may not.
+        BookingRefusedError: `plan-conflict` names the seats in the way.
+    """
+    require(desk.store.session, Permission.DRAW_PLANS)
+    change = PlanChange(expected_version=event.settings_version, plan_version=version, reason=reason)
+    try:
+        return await desk.client.change_plan(event.event_id, change, key=desk.new_key())
+    except BookingRefusedError as error:
+        if error.problem.code is ErrorCode.PLAN_CONFLICT:
+            desk.store.plan_work.put_taken(error.seats)
+        raise
+
+
+async def refresh_events(desk: Desk) -> None:
+    """Read the events on the plan anew."""
+    work = desk.store.plan_work
+    if work.origin.venue_id is not None:
+        plans = await desk.client.venue_plans(work.origin.venue_id)
+        work.put_events(next((plan.events for plan in plans.plans if plan.name == work.origin.name), ()))
+
+
+async def keep_draft(desk: Desk) -> None:
+    """Keep the work on the disk while it is not saved; what is saved is forgotten there.
+
+    Raises:
+        OSError: the disk is full, or may only be read.
+    """
+    if desk.plan_drafts is None:
+        return
+    work: PlanWork = desk.store.plan_work
+    if work.is_changed:
+        await desk.plan_drafts.write(work.pack())
+    else:
+        await desk.plan_drafts.forget()
+
+
+async def forget_draft(desk: Desk) -> None:
+    """Forget what is kept on the disk, unless it has gone on since."""
+    if desk.plan_drafts is not None and not desk.store.plan_work.is_changed:
+        await desk.plan_drafts.forget()

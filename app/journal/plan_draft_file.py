@@ -1,0 +1,65 @@
+"""The draft of a seating plan that is not saved yet, in the console's data folder: whole or not there, never half."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Final
+
+FILE_NAME: Final = "plan-draft.json"
+
+
+class PlanDraftFile:
+    """One draft. Writes follow each other in the order in which they were asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE_NAME
+        self._turn = asyncio.Lock()
+
+    async def read(self) -> bytes | None:
+        """What is kept, None when nothing is."""
+        async with self._turn:
+            return await asyncio.to_thread(_read, self.path)
+
+    async def write(self, data: bytes) -> None:
+        """Keep this instead of what was kept. Once it returns, it is on the disk.
+
+        Raises:
+            OSError: it could not be written; what was kept before is still there.
+        """
+        async with self._turn:
+            await asyncio.to_thread(_write, self.path, data)
+
+    async def forget(self) -> None:
+        """Keep nothing."""
+        async with self._turn:
+            await asyncio.to_thread(self.path.unlink, missing_ok=True)
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _write(path: Path, data: bytes) -> None:
+    half = path.with_suffix(".new")
+    with half.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    half.replace(path)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Keep the name as well as the content; systems without folders that can be opened need it not."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
