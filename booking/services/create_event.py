@@ -6,7 +6,7 @@ Everything is checked before anything is written, and all that is wrong is said 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import NoReturn, TypeVar
@@ -16,7 +16,7 @@ from booking.domain.currencies import check_price, exponent_of
 from booking.domain.errors import FieldFault, InvalidRequestError, NotFoundError
 from booking.domain.local_time import instant_of, zone_of
 from booking.domain.model import EventId, Price, PriceCategory, PriceType
-from booking.domain.seating_plan.document import categories_of_document
+from booking.domain.seating_plan.document import categories_of_document, standing_of_document
 from booking.store import plan_queries
 from booking.store.connection import JOB_LIMITS, Record
 from booking.store.database import Database
@@ -48,7 +48,8 @@ class EventSpec:
     """What makes an event. Times are local times of `zone`, without offset; `fold` says which of two is meant (W10).
 
     `prices` maps each category's name to one amount for each of `price_types`, in minor units. `house_seats` are
-    seat numbers that the house keeps from sale. `sale_opens` None: at once. `tiers` are numbered from 1 in their order.
+    seat numbers that the house keeps from sale. `sale_opens` None: at once. Standing areas of the plan are tiers by
+    themselves, numbered from 1; `tiers` of the same name say otherwise of them, the others are numbered after them.
     """
 
     name: str
@@ -80,11 +81,26 @@ async def create_event(db: Database, spec: EventSpec) -> EventId:
         stored = await plan_queries.read_plan_of_event_spec(connection, spec.plan_id, spec.plan_version)
         if stored is None:
             raise NotFoundError(f"There is no version {spec.plan_version} of plan {spec.plan_id}.")
+        spec = _with_standing_areas(spec, bytes(stored["document"]))
         price_list = _checked_prices(spec, stored)
         event = _new_event(spec, stored, starts_at, sale_opens_at)
         event_id = await plan_queries.insert_event(connection, event, price_list, sorted(spec.house_seats))
         await plan_queries.insert_tiers(connection, event_id, _new_tiers(spec, price_list))
         return event_id
+
+
+def _with_standing_areas(spec: EventSpec, document: bytes) -> EventSpec:
+    """The spec with a tier for each standing area of the plan, unless it has one of that name (R11)."""
+    named = {tier.name.strip(): tier for tier in spec.tiers}
+    if len(named) < len(spec.tiers):
+        return spec  # a name stands twice, which is refused
+    categories, _ = categories_of_document(document)
+    areas = {
+        area.name: TierSpec(area.name, categories[area.category_no].name, area.capacity)
+        for area in standing_of_document(document)
+    }
+    tiers = areas | named  # the order of the plan first, and what the spec says where it says something
+    return replace(spec, tiers=tuple(tiers.values()))
 
 
 def _new_event(spec: EventSpec, stored: Record, starts_at: datetime, sale_opens_at: datetime | None) -> NewEvent:

@@ -6,6 +6,7 @@ import asyncio
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -15,16 +16,17 @@ import pytest
 from backend_client import wire
 from booking.domain.errors import InvalidRequestError, NotFoundError
 from booking.domain.seating_plan.document import plan_digest
+from booking.domain.seating_plan.formats import read_plan
 from booking.domain.seating_plan.generators import small_hall, stadium
 from booking.domain.seating_plan.model import SeatingPlan
 from booking.domain.seating_plan.options import ReadOptions
 from booking.domain.seating_plan.pretix_reader import read_pretix
 from booking.domain.seating_plan.repairs import ALL_REPAIRS
 from booking.services import plan_command
-from booking.services.create_event import EventSpec, create_event
+from booking.services.create_event import EventSpec, TierSpec, create_event
 from booking.services.import_plan import ImportedPlan, export_plan, import_plan
 from booking.store.database import Database
-from tests.fixtures.plans import FOLDER, plan_bytes
+from tests.fixtures.plans import FOLDER, file_bytes, plan_bytes
 
 ZONE = "Europe/Lisbon"
 # A date whose local times are plain: neither skipped nor shown twice.
@@ -35,6 +37,12 @@ REPAIRING = ReadOptions(ALL_REPAIRS)
 
 def fixture(name: str, /, **changes: Any) -> SeatingPlan:
     reading = read_pretix(json.dumps(json.loads(plan_bytes(name)) | changes).encode())
+    assert reading.plan is not None
+    return reading.plan
+
+
+def plan_of(chart: Any) -> SeatingPlan:
+    reading = read_plan(json.dumps(chart).encode())
     assert reading.plan is not None
     return reading.plan
 
@@ -275,6 +283,91 @@ async def test_an_event_of_an_unknown_plan_is_not_found(database: Database, hall
         await create_event(database, spec_for(hall, plan_version=9))
 
 
+async def house_of_floors(database: Database) -> ImportedPlan:
+    plan = read_plan(file_bytes("seatsio/house.json")).plan
+    assert plan is not None
+    return await import_plan(database, "House", ZONE, plan, source_format="seatsio")
+
+
+HOUSE_PRICES = {"Gold": (5_000, 2_500), "Silver": (3_000, 1_500)}
+
+
+async def tiers_of(database: Database, event_id: int) -> list[tuple[Any, ...]]:
+    rows = await database.fetch(
+        "SELECT tier_id, name, category_no, capacity FROM ga_tiers WHERE event_id = $1 ORDER BY tier_id, bucket",
+        event_id,
+    )
+    return [tuple(row) for row in rows]
+
+
+async def test_standing_areas_of_a_plan_are_tiers_of_its_events(database: Database) -> None:
+    event_id = await create_event(database, spec_for(await house_of_floors(database), prices=HOUSE_PRICES))
+    assert await tiers_of(database, event_id) == [(1, "Pit", 1, 80), (2, "Left-Rear", 0, 20)]
+
+
+async def test_the_spec_may_say_otherwise_of_a_standing_area_and_add_more(database: Database) -> None:
+    tiers = (TierSpec("Terrace", "Gold", 5), TierSpec("Pit", "Gold", 60))
+    event_id = await create_event(database, spec_for(await house_of_floors(database), prices=HOUSE_PRICES, tiers=tiers))
+    expected = [(1, "Pit", 0, 60), (2, "Left-Rear", 0, 20), (3, "Terrace", 0, 5)]
+    assert await tiers_of(database, event_id) == expected
+
+
+async def test_a_category_of_standing_places_alone_needs_prices(database: Database) -> None:
+    chart = json.loads(file_bytes("seatsio/floors.json"))
+    chart["categories"]["list"].append({"label": "Standing", "color": "#000000", "key": 2})
+    chart["subChartFloors"][1]["subChart"]["generalAdmissionAreas"][0]["categoryKey"] = 2
+    plan = read_plan(json.dumps(chart).encode()).plan
+    assert plan is not None
+    stored = await import_plan(database, "Floors", ZONE, plan)
+    with pytest.raises(InvalidRequestError) as refused:
+        await create_event(database, spec_for(stored, prices={"All": (1_000, 500)}))
+    assert {fault.pointer for fault in refused.value.fields} == {"/prices/Standing", "/tiers/0/category"}
+    assert await count(database, "events") == 0
+
+
+async def test_a_plan_of_tables_floors_and_standing_areas_is_stored_and_loaded_the_same(database: Database) -> None:
+    for name in ("house", "floors"):
+        plan = read_plan(file_bytes(f"seatsio/{name}.json")).plan
+        assert plan is not None
+        stored = await import_plan(database, "House", ZONE, plan)
+        assert await export_plan(database, stored.plan_id) == plan
+
+
+async def test_a_new_version_keeps_tables_with_their_rows_and_areas_with_their_categories(database: Database) -> None:
+    """I4: a seat in front of the table takes the next free number, so its rows move; the table stays at its own."""
+    chart = json.loads(file_bytes("seatsio/house.json"))
+    await import_plan(database, "House", ZONE, plan_of(chart))
+    chart["subChart"]["rows"] = [
+        {"label": "A", "seats": [{"x": 5, "y": 5, "label": "1", "categoryKey": "new", "uuid": "fresh"}]}
+    ]
+    chart["categories"]["list"].insert(0, {"label": "Bronze", "color": "#cd7f32", "key": "new"})
+    second = await import_plan(database, "House", ZONE, plan_of(chart))
+    assert second.version == 2
+    row = await database.fetchrow("SELECT document FROM plans WHERE version = 2")
+    assert row is not None
+    document = msgspec.json.decode(bytes(row["document"]), type=wire.Plan, strict=True)
+    table_rows = [document.rows[table.row_no] for table in document.tables]
+    assert [row.label for row in table_rows] == ["T1", "T2", ""]
+    names = [document.categories[area.category_no].name for area in document.standing]
+    assert names == ["Silver", "Gold"]
+
+
+async def test_where_a_plan_came_from_and_what_was_mended_is_kept_with_it(database: Database) -> None:
+    reading = read_plan(plan_bytes("guid_missing"), REPAIRING)
+    assert reading.plan is not None
+    await import_plan(
+        database, "Hall", ZONE, reading.plan, repairs=reading.repairs, source_format=reading.format, principal="ada"
+    )
+    row = await database.fetchrow("SELECT document FROM plans")
+    assert row is not None
+    origin = json.loads(row["document"])["origin"]
+    assert (origin["format"], origin["repair_counts"]) == ("pretix", {"guid-generated": 2})
+    assert [item["pointer"] for item in origin["repairs"]] == [repair.pointer for repair in reading.repairs]
+    log = await database.fetchrow("SELECT detail FROM audit_log WHERE action = 'plan-imported'")
+    assert log is not None
+    assert json.loads(log["detail"])["repairs"] == origin["repairs"]
+
+
 # ---------------------------------------------------------------- the command
 
 
@@ -293,6 +386,34 @@ def test_a_plan_is_imported_and_exported_from_the_command_line(
     assert b"Already there" in capfdbinary.readouterr().out
     assert run("export", report["plan_id"], "--dsn", dsn) == 0
     assert read_pretix(capfdbinary.readouterr().out).plan == fixture("second_variant")
+
+
+@pytest.mark.parametrize("name", ["seatsio/house.json", "svg/transforms.svg", "csv/list.csv", "csv/grid.csv"])
+def test_s8_each_format_is_imported_and_exported_in_both_of_ours(
+    dsn: str, capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path, name: str
+) -> None:
+    where = ("--venue", "House", "--zone", ZONE, "--dsn", dsn)
+    assert run("import", str(FOLDER / name), *where, "--json", "--focal", "12,34.5") == 0
+    plan_id = json.loads(capfdbinary.readouterr().out)["plan_id"]
+    file = tmp_path / "out.json"
+    for form in ("taquilla", "pretix"):
+        assert run("export", plan_id, "--format", form, "--output", str(file), "--dsn", dsn) == 0
+        assert run("import", str(file), *where, "--json") == 0
+        report = json.loads(capfdbinary.readouterr().out)
+        assert (report["plan_id"], report["version"], report["is_new"]) == (plan_id, 1, False)
+        assert report["derived"]["focal_point"] == {"x": 12, "y": 34.5, "from": "plan"}
+
+
+def test_a_plain_export_says_what_it_leaves_out(dsn: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert (
+        run("import", str(FOLDER / "seatsio/house.json"), "--venue", "H", "--zone", ZONE, "--dsn", dsn, "--json") == 0
+    )
+    plan_id = json.loads(capfd.readouterr().out)["plan_id"]
+    assert run("export", plan_id, "--plain", "--dsn", dsn) == 0
+    captured = capfd.readouterr()
+    assert "2 standing areas" in captured.err
+    assert "taquilla" not in captured.out
+    assert run("export", plan_id, "--output", "/proc/none/plan.json", "--dsn", dsn) == 2
 
 
 def test_i3_a_refused_plan_leaves_the_database_empty(dsn: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,6 +55,49 @@ def test_repairs_are_made_only_when_asked_for(capsys: pytest.CaptureFixture[str]
     assert [item["code"] for item in json.loads(capsys.readouterr().out)["repairs"]] == ["guid-generated"] * 2
 
 
+def test_a_bare_repair_means_all_of_them_wherever_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("check", "--repair", fixture("guid_missing"), "--json") == 0
+    assert len(json.loads(capsys.readouterr().out)["repairs"]) == 2
+
+
+def test_a_fault_offers_the_repair_that_would_mend_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("check", fixture("guid_missing"), "--json") == 1
+    assert {fault["repair"] for fault in json.loads(capsys.readouterr().out)["faults"]} == {"make-guids"}
+    assert run("check", fixture("guid_missing"), "--json", "--repair", "drop-empty") == 1
+    capsys.readouterr()
+    assert run("check", fixture("guid_missing"), "--json", "--repair", "make-guids") == 0
+    repairs = json.loads(capsys.readouterr().out)["repairs"]
+    assert [(item["code"], item["repair"]) for item in repairs] == [("guid-generated", "make-guids")] * 2
+
+
+def test_what_was_derived_is_shown_for_correction(capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(FOLDER / "csv/list.csv")
+    assert run("check", file, "--json") == 0
+    derived = json.loads(capsys.readouterr().out)["derived"]
+    assert derived["focal_point"] == {"x": 50.5, "y": 0, "from": "upper-edge"}
+    assert (derived["rows"], derived["row_parts"]) == (2, 3)
+    assert derived["divided_rows"] == [{"section": "Stalls", "row": "A", "parts": [2, 2]}]
+    assert derived["standing"] == [{"name": "Pit", "capacity": 50}]
+    assert run("check", file, "--json", "--focal=-5,3.5") == 0
+    corrected = json.loads(capsys.readouterr().out)["derived"]["focal_point"]
+    assert corrected == {"x": -5, "y": 3.5, "from": "corrected"}
+    assert run("check", file) == 0
+    text = capsys.readouterr().out
+    assert "Stalls, row A: 2 + 2" in text
+    assert "--focal X,Y corrects it" in text
+
+
+def test_a_pattern_and_a_format_can_be_given(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "Grand hall.svg"
+    file.write_text('<svg xmlns="http://www.w3.org/2000/svg"><circle id="A_1" cx="5" cy="5" r="2"/></svg>')
+    assert run("check", str(file), "--json") == 1
+    assert [fault["code"] for fault in json.loads(capsys.readouterr().out)["faults"]] == ["no-seats"]
+    assert run("check", str(file), "--json", "--seat-pattern", "{row}_{number}") == 0
+    assert json.loads(capsys.readouterr().out)["seats"] == 1
+    assert run("check", str(file), "--json", "--format", "csv-grid") == 1
+    assert json.loads(capsys.readouterr().out)["format"] == "csv-grid"
+
+
 def test_a_file_that_is_not_there_is_wrong_use(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert run("check", str(tmp_path / "none.json")) == 2
     captured = capsys.readouterr()
@@ -70,6 +113,11 @@ def test_a_file_that_is_not_there_is_wrong_use(capsys: pytest.CaptureFixture[str
         ["burn", "x.json"],
         ["import", fixture("valid"), "--venue", "Hall", "--zone", "Europe/Lisbon"],
         ["export", "not-a-uuid", "--dsn", "postgresql:///x"],
+        ["check", fixture("valid"), "--repair=renumber"],
+        ["check", fixture("valid"), "--focal", "middle"],
+        ["check", fixture("valid"), "--focal", "1e9,0"],
+        ["check", fixture("valid"), "--seat-pattern", "{row}"],
+        ["check", fixture("valid"), "--format", "docx"],
     ],
 )
 def test_wrong_use_exits_2(

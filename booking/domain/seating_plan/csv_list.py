@@ -94,7 +94,9 @@ class SeatList:
         if header_is_sound:
             for number, cells in self._table.lines[1:]:
                 line = self._line(number, cells)
-                if line is not None:
+                if line is None:
+                    self._seats += 1  # broken, and said so
+                else:
                     self._read_line(line)
         self._categories.check()
         draft = PlanDraft(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -97,10 +98,14 @@ def _names_focus(text: str) -> bool:
 
 
 def area_middle(area: Area) -> Point:
-    """The middle of a shape, rotation left aside."""
+    """The middle of a shape as it is drawn, turned about its place."""
     if area.shape is AreaShape.RECTANGLE:
-        return Point(area.x + area.width / 2, area.y + area.height / 2)
-    if area.shape is AreaShape.POLYGON and area.points:
+        dx, dy = area.width / 2, area.height / 2
+    elif area.shape is AreaShape.POLYGON and area.points:
         xs, ys = [point.x for point in area.points], [point.y for point in area.points]
-        return Point((min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2)
-    return Point(area.x, area.y)
+        dx, dy = (min(xs) + max(xs)) / 2 - area.x, (min(ys) + max(ys)) / 2 - area.y
+    else:
+        return Point(area.x, area.y)
+    turn = math.radians(area.rotation)
+    cos, sin = math.cos(turn), math.sin(turn)
+    return Point(area.x + dx * cos - dy * sin, area.y + dx * sin + dy * cos)

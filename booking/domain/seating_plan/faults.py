@@ -168,9 +168,13 @@ class Findings:
         return (*sorted(findings, key=_place), *rest)
 
 
+def place_order(pointer: str) -> tuple[tuple[int, int, str], ...]:
+    """Order by place, indices as numbers: /zones/2 stands before /zones/10, line 2 before line 10."""
+    return tuple(_token_order(token) for token in re.split("[/:]", pointer))
+
+
 def _place(finding: Finding) -> tuple[tuple[tuple[int, int, str], ...], str]:
-    """Order by pointer, indices as numbers: /zones/2 stands before /zones/10, line 2 before line 10."""
-    return tuple(_token_order(token) for token in re.split("[/:]", finding.pointer)), finding.code
+    return place_order(finding.pointer), finding.code
 
 
 def _token_order(token: str) -> tuple[int, int, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from booking.domain.seating_plan.drafts import Naming, PlanDraft, RowDraft, SeatDraft, SectionDraft
-from booking.domain.seating_plan.faults import FindingCode, Findings, PlanCounts, PlanReading
+from booking.domain.seating_plan.faults import FindingCode, Findings, PlanCounts, PlanReading, place_order
 from booking.domain.seating_plan.identities import SeatIdentity, settle_identities
 from booking.domain.seating_plan.model import MAX_SEATS, Row, Seat, SeatingPlan, Section, StandingArea
 from booking.domain.seating_plan.plan_checks import check_confusable, check_places
@@ -70,6 +70,8 @@ def _mend_numbers(findings: Findings, row: RowDraft, naming: Naming) -> None:
 
 def _check_numbers(findings: Findings, row: RowDraft, naming: Naming) -> None:
     labels = [(seat.pointer + naming.number, seat.number) for seat in row.seats if seat.number.strip()]
+    if len({number for _, number in labels}) < len(labels):
+        labels.sort(key=lambda label: place_order(label[0]))  # of two that repeat, the later one in the file is told
     check_confusable(findings, labels, what="the seat")
     seen: set[str] = set()
     for pointer, number in labels:

@@ -45,6 +45,7 @@ class Place:
     """Where a sub-chart lies: a point of its own at `scale` times its coordinates, from `dx`, `dy`."""
 
     section: str = ""
+    main: str = MAIN_SECTION
     category: str | None = None
     floor_no: int = 0
     dx: float = 0.0
@@ -79,7 +80,7 @@ class ChartWalk:
         if not place.section:
             width, height = sub.number("width", required=False), sub.number("height", required=False)
             self.size = max(self.size[0], width or 0.0), max(self.size[1], height or 0.0)
-        section = SectionDraft(sub.pointer, place.section or MAIN_SECTION, floor_no=place.floor_no)
+        section = SectionDraft(sub.pointer, place.section or place.main, floor_no=place.floor_no)
         if place.section:
             section.pointer = sub.pointer.removesuffix("/subChart")
         self._sections.append(section)
@@ -163,7 +164,7 @@ class ChartWalk:
     # ---------------------------------------------------------------- rows, tables, booths
 
     def _row(self, row: Members, place: Place) -> RowDraft | None:
-        label = self._label_of(row, FindingCode.ROW_LABEL_MISSING, "row")
+        label = "" if row.holds_empty("seats") else self._label_of(row, FindingCode.ROW_LABEL_MISSING, "row")
         draft = RowDraft(row.pointer, label, _label_position(row.text("rowLabelPosition", required=False) or ""))
         self._read_seats(row, draft, place)
         return draft

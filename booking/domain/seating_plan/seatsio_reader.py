@@ -87,5 +87,5 @@ def _walk_floors(findings: Findings, chart: Members, walk: ChartWalk) -> tuple[s
         names.append(next((title for title in titles if title), f"Floor {index + 1}"))
         sub = floor.members("subChart") if floor.has("subChart") else floor
         if sub is not None:
-            walk.walk(sub, Place(floor_no=index))
+            walk.walk(sub, Place(floor_no=index, main=names[-1]))
     return tuple(names) if len(names) > 1 else ()

@@ -20,7 +20,8 @@ from booking.domain.seating_plan.svg_source import Element
 _NEVER_SHOWN = frozenset(
     {"defs", "clipPath", "mask", "pattern", "symbol", "marker", "linearGradient", "radialGradient"}
 )
-_MAX_VISITS = 2_000_000
+_MAX_VISITS = 5_000  # for one seat, and 200 times that for all of them
+_MAX_ALL_VISITS = 1_000_000
 _MAX_USES = 20
 _GROUPS = frozenset({"g", "a", "svg", "switch"})
 
@@ -42,9 +43,10 @@ class Drawing:
         self.elements = elements
         self._findings = findings
         self._reported: set[str] = set()
-        self._visits = 0
+        self._visits = self._all_visits = 0
         self._matrices: list[Matrix] = []
         self._shown: list[bool] = []
+        self._in_defs: list[bool] = []
         self._children: dict[int, list[int]] = {}
         self._ids: dict[str, int] = {}
         for index, element in enumerate(elements):
@@ -52,6 +54,8 @@ class Drawing:
             self._matrices.append(above.times(self._own_matrix(element)))
             parent_shown = self._shown[element.parent] if element.parent >= 0 else True
             self._shown.append(parent_shown and _is_shown(element))
+            above_in_defs = self._in_defs[element.parent] if element.parent >= 0 else False
+            self._in_defs.append(above_in_defs or element.tag in _NEVER_SHOWN)
             self._children.setdefault(element.parent, []).append(index)
             self._ids.setdefault(element.attributes.get("id", ""), index)
         self.origin, self.size = _view(elements[0])
@@ -62,9 +66,16 @@ class Drawing:
     def is_shown(self, index: int) -> bool:
         return self._shown[index]
 
+    def is_definition(self, index: int) -> bool:
+        """Whether an element is only there to be used by others."""
+        return self._in_defs[index]
+
     def outlines(self, index: int) -> list[list[Point]]:
         """The corners of an element's shape, transformed; of a group those of all in it."""
-        return self._outlines(index, self._matrices[index], set())
+        self._visits = 0
+        outlines = self._outlines(index, self._matrices[index], set())
+        self._all_visits += self._visits
+        return outlines
 
     def middle(self, index: int) -> Point | None:
         """The middle of what an element covers; None when it covers nothing that can be told."""
@@ -79,7 +90,8 @@ class Drawing:
         """`seen`: a `use` may point at what holds it. Uses of uses are bounded: each may double what there is."""
         element = self.elements[index]
         self._visits += 1
-        if self._visits > _MAX_VISITS or len(seen) > _MAX_USES:
+        is_endless = self._visits > _MAX_VISITS or self._all_visits > _MAX_ALL_VISITS
+        if is_endless or len(seen) > _MAX_USES:
             self._report_endless(element)
             return []
         if element.tag in _GROUPS:

@@ -77,7 +77,7 @@ class _SvgReader:
         seat_elements: set[int] = set()
         for index, element in enumerate(self._elements):
             named = self._pattern.match(element.attributes)
-            if named is not None and self._is_outermost(index, seat_elements):
+            if named is not None and self._is_seat(index, seat_elements):
                 seat_elements.add(index)
                 self._add_seat(index, element, named)
         if not self._seats.count:
@@ -99,8 +99,10 @@ class _SvgReader:
         self._categories.check()
         return finish(self._findings, FORMAT, draft, _NAMING)
 
-    def _is_outermost(self, index: int, seats: set[int]) -> bool:
-        """A group that is a seat holds shapes of the same name: they are the seat's, not seats."""
+    def _is_seat(self, index: int, seats: set[int]) -> bool:
+        """Not what is only defined; and of a group that is a seat, not the shapes in it that are named like it."""
+        if self._drawing.is_definition(index):
+            return False
         parent = self._elements[index].parent
         while parent >= 0:
             if parent in seats:
