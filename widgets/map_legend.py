@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QP
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from widgets.flow_layout import FlowLayout
+from widgets.seat_map.heat import Heat, heat_brush
 from widgets.seat_map.palette import MapPalette
 from widgets.seat_map.patterns import paint_pattern
 from widgets.seat_map.seat_bits import ACCESSIBLE_FLAG, COMPANION_FLAG, LOOK_OF_STATE, RESTRICTED_FLAG, Look
@@ -27,6 +28,8 @@ _LOOKS = {
     "printed": Look.PRINTED, "blocked": Look.BLOCKED,
 }  # fmt: skip
 """How a seat stands; drawn by the map's own strokes."""
+_HEATS = {"few": Heat.FEW, "sold_out": Heat.NONE}
+"""What is left in a section seen from afar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,8 @@ class LegendWords:
     companion: str
     restricted: str
     printed: str = ""
+    few: str = ""
+    sold_out: str = ""
 
 
 class MapLegend(QWidget):
@@ -71,6 +76,7 @@ class MapLegend(QWidget):
                 ("sold", words.sold), ("printed", words.printed), ("blocked", words.blocked),
                 ("accessible", words.accessible),
                 ("companion", words.companion), ("restricted", words.restricted),
+                ("few", words.few), ("sold_out", words.sold_out),
             )
         ]  # fmt: skip
         self._flow = FlowLayout(self, theme.space("tight"))
@@ -81,6 +87,7 @@ class MapLegend(QWidget):
         for mark in self._marks:
             self._flow.addWidget(mark)
         self._has_printed = False
+        self._far = False
         self._flags = 0
         self._show_marks()
 
@@ -94,6 +101,12 @@ class MapLegend(QWidget):
         has_printed = bool((LOOK_OF_STATE[states] == Look.PRINTED).any())
         if has_printed != self._has_printed:
             self._has_printed = has_printed
+            self._show_marks()
+
+    def show_far(self, far: bool) -> None:  # said by what it sets
+        """Explain what a map seen from afar shows of whole sections, or how single seats stand."""
+        if far != self._far:
+            self._far = far
             self._show_marks()
 
     def show_marks(self, worded: bool) -> None:
@@ -110,9 +123,16 @@ class MapLegend(QWidget):
 
     def _show_marks(self) -> None:
         for mark in self._marks:
-            mark.setVisible(bool(mark.flag & self._flags) if mark.flag else mark.kind != "printed" or self._has_printed)
+            mark.setVisible(self._explains(mark))
         self._flow.invalidate()
         self.updateGeometry()
+
+    def _explains(self, mark: _Mark) -> bool:
+        if mark.kind in _HEATS:
+            return self._far
+        if mark.flag:
+            return bool(mark.flag & self._flags) and not self._far
+        return not self._far and (mark.kind != "printed" or self._has_printed)
 
     @property
     def chips(self) -> tuple[_CategoryChip, ...]:
@@ -251,7 +271,11 @@ class _Mark(QWidget):
         theme = self._theme
         painter.save()
         painter.translate(box.topLeft())
-        if self.flag:
+        if self.kind in _HEATS:
+            palette = MapPalette.without_plan(theme)
+            painter.fillRect(QRectF(0, 0, box.width(), box.height()), palette.bed)
+            painter.fillRect(QRectF(0, 0, box.width(), box.height()), heat_brush(palette, _HEATS[self.kind], 1.0))
+        elif self.flag:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.color("text_muted"))
             painter.drawPath(outline(box.width(), 0.0, self.flag))

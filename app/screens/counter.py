@@ -20,7 +20,7 @@ from widgets.build import column, frame, label, row
 from widgets.floor_tabs import FloorTabs
 from widgets.map_legend import MapLegend
 from widgets.map_zoom import MapZoom
-from widgets.seat_map import SeatMapWidget
+from widgets.seat_map import Level, SeatMapWidget
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
@@ -196,7 +196,11 @@ class CounterScreen(QWidget):
         self.map.seat_activated.connect(self.seat_chosen)
         self.map.seats_banded.connect(self.seats_banded)
         self.legend.categories_dimmed.connect(self.map.dim_categories)
+        self.map.view_changed.connect(self._on_map_view_changed)
         self.back.action_requested.connect(self.events_requested)
+
+    def _on_map_view_changed(self) -> None:
+        self.legend.show_far(self.map.level is Level.FAR)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from PySide6.QtCore import QPointF, QRect
 from PySide6.QtGui import QPainter
 
 from widgets.seat_map.beds import lay_beds
 from widgets.seat_map.camera import Bounds, Camera
 from widgets.seat_map.floors import floor_bounds
+from widgets.seat_map.heat import SectionHeat
 from widgets.seat_map.palette import MapPalette
 from widgets.seat_map.place_in_view import PlaceInView, place_in_view
 from widgets.seat_map.plan import Indices, SeatMapPlan
@@ -39,6 +41,9 @@ class Scene:
         self._write_count = write_count
         self._row_labels: RowLabels | None = None
         self._sections = self._section_labels()
+        self.heat = self._section_heat()
+        self._counts = np.zeros(len(plan.section_name), np.intp)
+        self._counted = -1
 
     @property
     def seat_diameter(self) -> float:
@@ -59,6 +64,7 @@ class Scene:
         self.renderer.set_theme(theme)
         self._row_labels = None
         self._sections = self._section_labels()
+        self.heat = self._section_heat()
 
     def set_count_writer(self, write_count: Callable[[int], str]) -> None:
         """How a number of free seats is written."""
@@ -85,6 +91,7 @@ class Scene:
         seat_px = self.seat_diameter * camera.scale
         if self.renderer.level is Level.FAR:
             self._sections.place(camera, dpr)
+            self.heat.place(camera)
             self.recount()
         if self._row_labels is None and seat_px >= ROW_LABELS_FROM_PX:
             self._row_labels = RowLabels(self.plan, self.grid.pitch, self.palette)
@@ -103,9 +110,14 @@ class Scene:
 
     def recount(self) -> list[QRect]:
         """Refresh the numbers of free seats; rectangles to paint again."""
-        if self.renderer.level is not Level.FAR or not self._sections.shows_counts:
+        if self.renderer.level is not Level.FAR:
             return []
-        return self._sections.set_counts(self.states.free_by_section())
+        if self._counted != self.states.changes:
+            self._counts, self._counted = self.states.free_by_section(), self.states.changes
+        stale = self.heat.set_counts(self._counts)
+        if self._sections.shows_counts:
+            stale += self._sections.set_counts(self._counts)
+        return stale
 
     def blit(self, painter: QPainter, dpr: float) -> None:
         """Copy the picture to the widget, pixel by pixel."""
@@ -117,12 +129,16 @@ class Scene:
     def paint_labels(self, painter: QPainter, clip: QRect, dpr: float) -> None:
         """Names that lie over the seats."""
         if self.renderer.level is Level.FAR:
+            self.heat.paint(painter, clip, dpr)
             self._sections.paint(painter, clip, dpr)
         elif self._row_labels is not None:
             painter.save()
             painter.scale(1 / dpr, 1 / dpr)
             self._row_labels.paint(painter)
             painter.restore()
+
+    def _section_heat(self) -> SectionHeat:
+        return SectionHeat(self.beds, self.states.seats_by_section(), self.palette)
 
     def _section_labels(self) -> SectionLabels:
         return SectionLabels(self.plan, self.beds, self.palette, self._write_count)

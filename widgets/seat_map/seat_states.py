@@ -38,6 +38,8 @@ class SeatStates:
         self.closed: Flags = np.zeros(count, np.bool_)
         self.dimmed: Flags = np.zeros(count, np.bool_)
         self.key: Keys = self._kind.copy()
+        self.changes = 0
+        """Rises with every change of a look."""
         self.refresh()
 
     @property
@@ -105,6 +107,7 @@ class SeatStates:
 
     def refresh(self) -> None:
         """All keys anew."""
+        self.changes += 1
         self.key[:] = self._keys(slice(None))
 
     def selectable(self, slots: Indices) -> Flags:
@@ -112,6 +115,10 @@ class SeatStates:
         look = self.looks(slots)
         flags: Flags = (look == Look.FREE) | (look == Look.MINE)
         return flags
+
+    def seats_by_section(self) -> npt.NDArray[np.intp]:
+        """Number of seats of each section."""
+        return np.bincount(self._section, minlength=self.section_count).astype(np.intp)
 
     def free_by_section(self) -> npt.NDArray[np.intp]:
         """Number of free, sellable seats of each section."""
@@ -129,6 +136,7 @@ class SeatStates:
         keys = self._keys(slots)
         differs = keys != self.key[slots]
         changed = np.unique(slots[differs])
+        self.changes += len(changed)
         self.key[slots] = keys
         return changed
 
