@@ -184,8 +184,10 @@ DECLARE
     v_places integer;
     v_slot   integer := 0;
 BEGIN
+    -- OFFSET 0: from the order to its holds, and never from all that is HELD to the order.
     SELECT sum(cardinality(h.seats) + h.places) INTO v_places
-      FROM order_holds oh JOIN holds h USING (hold_id)
+      FROM order_holds oh
+     CROSS JOIN LATERAL (SELECT * FROM holds h WHERE h.hold_id = oh.hold_id OFFSET 0) h
      WHERE oh.order_id = p_order.order_id AND oh.live AND h.status = 'HELD';
     IF v_places IS NULL THEN
         RETURN done(NULL);
@@ -198,8 +200,7 @@ BEGIN
         RETURN refused(CASE WHEN v_slot IS NULL THEN 'slow' ELSE 'paying-cap-reached' END);
     END IF;
     UPDATE holds h SET status = 'PAYMENT_PENDING', paying_slot = v_slot
-     WHERE h.hold_id IN (SELECT oh.hold_id FROM order_holds oh WHERE oh.order_id = p_order.order_id AND oh.live)
-       AND h.status = 'HELD';
+      FROM holds_in_status(p_order.order_id, 'HELD') AS n (hold_id) WHERE h.hold_id = n.hold_id;
     UPDATE seats s SET status = 2, order_id = p_order.order_id, version = s.version + 1
      WHERE s.event_id = p_order.event_id AND s.seat_no = ANY (v_seats) AND s.status = 1;
     PERFORM ga_pay(holds_of_order(p_order.order_id), NULL, p_now);
