@@ -22,8 +22,10 @@ from app.main import Options, make_application
 from app.screens.bindings import Credentials
 from app.screens.sale_panel import SalePanel
 from app.settings import Settings
-from app.showcase import PASSWORD, Showcase, TheatreHouse, make_showcase, programme
+from app.showcase import PASSWORD, Showcase, TheatreHouse, give_past, make_showcase, programme
 from backend_client.feed_protocol import FeedState
+from backend_client.seat_frames import PRINTED_BIT, HolderKind, StaffStatus, staff_state
+from backend_client.testing import Fault
 from widgets.async_button import AsyncButton
 
 _WAIT_S = 15.0
@@ -148,6 +150,27 @@ class Photographer:
         await self._sign_in(name)
         await self._open_event()
         self.take("watching")
+        await self._seat_details()
+
+    async def _seat_details(self) -> None:
+        """Who has a seat, in the middle of the map; then a seat that nobody can be asked about."""
+        house = self._theatre
+        printed = staff_state(StaffStatus.SOLD, HolderKind.TILL) | PRINTED_BIT
+        sold = next(seat for seat in range(len(house.states) // 3, len(house.states)) if house.states[seat] == printed)
+        give_past(house, sold)
+        counter = self._open.console.window.screens.counter
+        counter.map.focus_seat(sold)
+        self._open.console.bindings.sale.details.show(sold)
+        await self._until(counter.details.history.isVisible, "the details of a seat")
+        await self._turn()
+        self.take("seat-details")
+        self._open.server.fail(Fault.UNREACHABLE, "/seats/", times=50)
+        counter.map.focus_seat(sold + 1)
+        await self._until(counter.details.banner.isVisible, "the details to fail")
+        await self._turn()
+        self.take("seat-details-unknown")
+        self._open.server.heal()
+        counter.details.dismiss()
 
     async def _troubles(self, name: str) -> None:
         showcase = self._open
@@ -220,11 +243,15 @@ class Photographer:
         await self._until(lambda: self._store.feed_state is FeedState.LIVE, "the map")
         await self._turn()
 
-    def _pick(self, count: int, row_no: int = 20) -> list[int]:
+    @property
+    def _theatre(self) -> TheatreHouse:
         house = self._open.server.house
         if not isinstance(house, TheatreHouse):
             raise ScreenshotError("the showcase has another house")
-        seats = house.free_run(count, row_no)
+        return house
+
+    def _pick(self, count: int, row_no: int = 20) -> list[int]:
+        seats = self._theatre.free_run(count, row_no)
         for seat_no in seats:
             self._open.console.window.screens.counter.seat_chosen.emit(seat_no)
         return seats

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
+import msgspec
 import numpy as np
 from uuid_utils.compat import uuid7
 
@@ -36,6 +37,7 @@ from backend_client.wire import (
     EventId,
     EventStatus,
     EventSummary,
+    HouseHoldKind,
     Plan,
     PlanArea,
     PlanRow,
@@ -43,6 +45,9 @@ from backend_client.wire import (
     PlanSection,
     PriceCategory,
     Role,
+    SeatActor,
+    SeatActorKind,
+    SeatHistoryItem,
     SeatRef,
 )
 
@@ -169,6 +174,32 @@ class TheatreHouse(House):
                 if not (self.states[first : first + count] & 7).any():
                     return list(range(first, first + count))
         raise LookupError("no such run of free seats")
+
+
+def give_past(house: TheatreHouse, seat_no: int) -> None:
+    """A long past for a seat: kept back, held, lost, declined, sold and printed."""
+    till = SeatActor(kind=SeatActorKind.TILL, name="Sofia Lindqvist", till="Counter 2")
+    fan = SeatActor(kind=SeatActorKind.FAN, short_id="a41f07")
+    boss = SeatActor(kind=SeatActorKind.HOUSE, name="Ana Reis")
+    now, adult = house.now(), house.prices[house.plan.seats.category_no[seat_no], 1]
+    order = SeatHistoryItem(
+        at=now, kind="paying", by=till, order_number="TQ-7K2M-41", amount_minor=adult, price_type_name="Adult"
+    )
+    happened = (
+        (190_000, SeatHistoryItem(at=now, kind="kept-back", by=boss, reason="Critics", house_kind=HouseHoldKind.PRESS)),
+        (103_000, SeatHistoryItem(at=now, kind="given-back", by=till, reason="Not needed")),
+        (9_000, SeatHistoryItem(at=now, kind="held", by=fan)),
+        (8_700, SeatHistoryItem(at=now, kind="expired")),
+        (640, SeatHistoryItem(at=now, kind="held", by=till)),
+        (610, order),
+        (560, msgspec.structs.replace(order, kind="payment-declined", reason="insufficient-funds")),
+        (520, msgspec.structs.replace(order, kind="sold")),
+        (519, SeatHistoryItem(at=now, kind="ticket-issued", order_number=order.order_number)),
+        (512, SeatHistoryItem(at=now, kind="printed", by=till, order_number=order.order_number)),
+    )
+    house.seat_past[seat_no] = tuple(
+        msgspec.structs.replace(item, at=now - timedelta(seconds=ago)) for ago, item in happened
+    )
 
 
 @dataclass(slots=True)

@@ -433,6 +433,7 @@ _ROUTES: tuple[tuple[str, str, bool, _Handler], ...] = (
     ("GET", f"{_EVENT}/tiers", False, lambda s, _r, _m, _d: s.tiers()),
     ("GET", f"{_EVENT}/settings", True, lambda s, _r, _m, _d: s.house.settings()),
     ("GET", f"{_EVENT}/plan", False, lambda s, _r, _m, _d: s.house.plan),
+    ("GET", rf"{_EVENT}/seats/(\d+)", True, lambda s, _r, m, _d: s.house.seat_detail(int(m[1]))),
     ("GET", f"{_EVENT}/seats", False, lambda s, _r, _m, _d: encode_snapshot(s.house.snapshot())),
     ("POST", f"{_EVENT}/holds", True, lambda s, r, _m, _d: s.house.hold(_body(r, HoldRequest))),
     ("GET", f"/v1/holds/{_ID}", True, lambda s, _r, m, _d: s.house.read_hold(UUID(m[1]))),

@@ -23,6 +23,7 @@ from backend_client.seat_frames import (
     States,
     staff_state,
 )
+from backend_client.testing_seat_detail import seat_detail
 from backend_client.testing_seats import best_block, nearest_block, orphans
 from backend_client.wire import (
     Advice,
@@ -61,6 +62,9 @@ from backend_client.wire import (
     ResultAnswer,
     ResultOutcome,
     ResultReport,
+    SeatDetail,
+    SeatHistoryItem,
+    SeatHouseHold,
     SeatRef,
     Ticket,
     TicketId,
@@ -164,6 +168,8 @@ class House:
         self.orders: dict[UUID, _OrderRow] = {}
         self.print_jobs: dict[UUID, PrintJob] = {}
         self.reversals: list[OperationId] = []
+        self.seat_past: dict[int, tuple[SeatHistoryItem, ...]] = {}
+        self.seat_house_holds: dict[int, SeatHouseHold] = {}
 
     def now(self) -> datetime:
         """The house's clock."""
@@ -227,6 +233,13 @@ class House:
         """A seat as people name it."""
         row = self.plan.rows[self.plan.seats.row_no[seat_no]]
         return SeatRef(seat_no=seat_no, section="Stalls", row=row.label, number=self.plan.seats.number[seat_no])
+
+    def seat_detail(self, seat_no: int) -> SeatDetail:
+        """Who has a seat and what it has been through: `seat_past`, and what was done here."""
+        self._sweep()
+        if seat_no >= len(self.states):
+            raise RefusalError(ErrorCode.SEAT_UNKNOWN)
+        return seat_detail(self, seat_no)
 
     def _sweep(self) -> None:
         for hold in self.holds.values():

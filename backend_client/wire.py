@@ -757,6 +757,18 @@ class PlanStanding(Message, frozen=True, kw_only=True):
     area: PlanArea
 
 
+class PlanView(Message, frozen=True, kw_only=True):
+    """What people see from a seat: an image for the seats of these `guids`, or, without any, for a whole section.
+
+    `image` is the file itself (base64 in JSON), of the type that `media_type` names; it is never fetched from anywhere.
+    """
+
+    media_type: str
+    image: bytes
+    section: str = ""
+    guids: tuple[str, ...] = ()
+
+
 class PlanSeats(Message, frozen=True, kw_only=True):
     """Columns over all seats; the index is `seat_no`. `flags`: 1 accessible, 2 companion, 4 restricted view."""
 
@@ -790,6 +802,7 @@ class Plan(Message, frozen=True, kw_only=True):
     floors: tuple[PlanFloor, ...] = ()
     tables: tuple[PlanTable, ...] = ()
     standing: tuple[PlanStanding, ...] = ()
+    views: tuple[PlanView, ...] = ()
 
 
 # ---------------------------------------------------------------- sale

@@ -13,6 +13,7 @@ from app.models.map_plan import map_plan
 from app.screens.map_words import legend_categories, legend_words, map_texts, zoom_words
 from app.screens.picking_view import PickingView
 from app.screens.sale_panel import SalePanel
+from app.screens.seat_details import SeatDetails
 from backend_client.feed_protocol import FeedState
 from backend_client.wire import EventStatus
 from widgets.async_button import AsyncButton
@@ -48,6 +49,7 @@ class CounterScreen(QWidget):
         self.picking = PickingView(theme, store, self.map, self)
         self.floors = FloorTabs(self.map, _("Floors"))
         self.zoom = MapZoom(theme, self.map, zoom_words())
+        self.details = SeatDetails(theme, self.map)
         self.legend = MapLegend(theme, legend_words())
         self.panel = SalePanel(theme, store, hold_warning_s)
         self.stale = StatusBanner(theme)

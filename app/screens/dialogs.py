@@ -269,7 +269,7 @@ class KeysDialog(QDialog):
         on_map.addLayout(keys_grid(theme, keys.ON_MAP, wrap=True))
         on_map.addStretch(1)
         by_mouse = column(theme, gap="small")
-        by_mouse.addLayout(keys_grid(theme, (*keys.ZOOM, *keys.PICKING), wrap=True))
+        by_mouse.addLayout(keys_grid(theme, (*keys.ZOOM, keys.DETAILS, *keys.PICKING), wrap=True))
         by_mouse.addSpacing(theme.space("tight"))
         by_mouse.addWidget(label(_("With the mouse"), kind="lead"))
         by_mouse.addLayout(keys_grid(theme, keys.WITH_MOUSE, wrap=True))

@@ -27,6 +27,7 @@ from app.screens.main_window import MainWindow
 from app.screens.pick_bindings import PickBindings
 from app.screens.sale_keys import SaleKeys
 from app.screens.sale_panel import STEP_BOUND
+from app.screens.seat_detail_bindings import SeatDetailBindings
 from app.screens.words import advice_for
 from backend_client.errors import BookingClientError
 
@@ -50,6 +51,7 @@ class SaleBindings(QObject):
         self._printed_by_itself: set[SaleId] = set()
         self.picks = PickBindings(window, desk)
         self.keys = SaleKeys(window, desk, self.picks)
+        self.details = SeatDetailBindings(window, desk, deeds)
         self.picks.hold_requested.connect(self._on_hold_requested)
         self.picks.next_customer_began.connect(self._on_next_customer_began)
         deeds.started.connect(self._on_deed_started)
@@ -70,6 +72,7 @@ class SaleBindings(QObject):
         counter = self._window.screens.counter
         panel = counter.panel
         self.picks.connect_screens()
+        self.details.connect_screens()
         sale = panel.sale_page
         sale.hold_requested.connect(self._on_hold_requested)
         sale.release_requested.connect(self._on_release_requested)
