@@ -25,10 +25,10 @@ def free_bowl(qtbot: QtBot) -> SeatMapWidget:
 
 
 def test_steps_follow_the_share_of_free_seats() -> None:
-    free = np.array([100, 50, 49, 25, 24, 10, 9, 1, 0, 0])
+    free = np.array([100, 50, 35, 34, 24, 10, 9, 1, 0, 0])
     seats = np.array([100] * 9 + [0])
     assert [Heat(step).name for step in heat_of(free, seats).tolist()] == [
-        "PLENTY", "PLENTY", "HALF", "HALF", "LITTLE", "LITTLE", "FEW", "FEW", "NONE", "PLENTY",
+        "PLENTY", "PLENTY", "PLENTY", "LITTLE", "LITTLE", "LITTLE", "FEW", "FEW", "NONE", "PLENTY",
     ]  # fmt: skip
 
 
@@ -39,7 +39,7 @@ def test_less_means_more_ink_whatever_the_colour(qapp: QApplication, theme: Them
     palette = MapPalette.of(theme, theatre())
     side = round(96 * dpr)
     inked = []
-    for step in (Heat.HALF, Heat.LITTLE, Heat.FEW):
+    for step in (Heat.LITTLE, Heat.FEW):
         image = QImage(side, side, QImage.Format.Format_RGB32)
         image.setDevicePixelRatio(dpr)
         image.fill(palette.bed)
@@ -49,8 +49,7 @@ def test_less_means_more_ink_whatever_the_colour(qapp: QApplication, theme: Them
         light = [abs(luminance(image.pixelColor(x, side // 2)) - luminance(palette.bed)) for x in range(side)]
         inked.append(float(np.mean(np.array(light) > 0.02)))
     assert inked[0] > 0.05
-    assert inked[1] > inked[0] * 1.4
-    assert inked[2] > inked[1] * 1.3
+    assert inked[1] > inked[0] * 1.6
 
 
 def test_a_section_that_sells_out_is_crossed_without_drawing_a_whole_picture(qtbot: QtBot) -> None:

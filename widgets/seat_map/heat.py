@@ -6,12 +6,13 @@ colour, for eyes to which colours look alike; a section without a free seat is c
 
 from __future__ import annotations
 
+import math
 from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QLineF, QPointF, QRect, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPixmap, QPolygonF, QTransform
+from PySide6.QtCore import QLineF, QPoint, QPointF, QRect, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPixmap, QPolygonF, QRegion, QTransform
 
 from widgets.seat_map.beds import Bed
 from widgets.seat_map.camera import Camera
@@ -22,17 +23,16 @@ class Heat(IntEnum):
     """Steps by the share of a section's seats that are free."""
 
     PLENTY = 0
-    HALF = 1
-    LITTLE = 2
-    FEW = 3
-    NONE = 4
+    LITTLE = 1
+    FEW = 2
+    NONE = 3
 
 
-_BELOW = ((0.5, Heat.HALF), (0.25, Heat.LITTLE), (0.1, Heat.FEW))
+_LAYER_BELOW_PX = 90_000
+_BELOW = ((0.35, Heat.LITTLE), (0.1, Heat.FEW))
 # Distance of the lines in px, alpha, colour of the map.
 _LOOKS = {
-    Heat.HALF: (16, 120, "stale"),
-    Heat.LITTLE: (8, 170, "stale"),
+    Heat.LITTLE: (10, 150, "stale"),
     Heat.FEW: (4, 215, "lost"),
     Heat.NONE: (8, 235, "sold_ink"),
 }
@@ -84,6 +84,8 @@ class SectionHeat:
         self._boxes = np.empty((0, 4))
         self._origin = QPointF()
         self._to_px = QTransform()
+        self._size = QSize()
+        self._layer: QPixmap | None = None
 
     def step_of(self, section: int) -> Heat:
         """How much is left in a section."""
@@ -95,15 +97,39 @@ class SectionHeat:
         self._origin = QPointF(left, top)
         self._to_px = QTransform(camera.scale, 0, 0, camera.scale, left, top)
         self._boxes = self._edges * camera.scale + np.array([left, top, left, top])
+        self._size = QSize(math.ceil(camera.width), math.ceil(camera.height))
+        self._layer = None
 
     def set_counts(self, free: npt.NDArray[np.integer]) -> list[QRect]:
         """New numbers of free seats by section; rectangles to paint again."""
         before, self._steps = self._steps, heat_of(free, self._seats)
         changed = np.flatnonzero((before != self._steps)[self._section])
+        if len(changed):
+            self._layer = None
         return [_rect(self._boxes[at]) for at in changed.tolist()] if len(self._boxes) else []
 
-    def paint(self, painter: QPainter, clip: QRect, dpr: float) -> None:
-        """Hatch the sections that touch the clip."""
+    def paint(self, painter: QPainter, clip: QRegion, dpr: float) -> None:
+        """Hatch what lies in the clip.
+
+        Many small rectangles, as scattered changes bring them, are copied from a layer that is drawn once a view:
+        hatching polygons through a torn clip costs more than all the rest of such a paint.
+        """
+        if not self._steps.any():
+            return
+        whole = clip.boundingRect()
+        if clip.rectCount() == 1 and whole.width() * whole.height() > _LAYER_BELOW_PX:
+            self._hatch(painter, whole, dpr)
+            return
+        if self._layer is None:
+            self._layer = QPixmap(self._size * dpr)
+            self._layer.setDevicePixelRatio(dpr)
+            self._layer.fill(Qt.GlobalColor.transparent)
+            on_layer = QPainter(self._layer)
+            self._hatch(on_layer, QRect(QPoint(), self._size), dpr)
+            on_layer.end()
+        painter.drawPixmap(QPointF(0, 0), self._layer)
+
+    def _hatch(self, painter: QPainter, clip: QRect, dpr: float) -> None:
         steps = self._steps[self._section]
         left, top, right, bottom = self._boxes.T
         seen = (steps > Heat.PLENTY) & (left <= clip.right() + 1) & (right >= clip.left())
@@ -114,7 +140,7 @@ class SectionHeat:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrushOrigin(self._origin)
-        for step in (Heat.HALF, Heat.LITTLE, Heat.FEW, Heat.NONE):
+        for step in (Heat.LITTLE, Heat.FEW, Heat.NONE):
             painter.setBrush(self._brush(step, dpr))
             for at in np.flatnonzero(seen & (steps == step)).tolist():
                 polygon: QPolygonF = self._to_px.map(self._beds[at].coarse)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QTransform
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QRegion, QTransform
 
 from widgets.seat_map.camera import Camera
 from widgets.seat_map.overlays import OverlayPainter, Overlays
@@ -77,7 +77,7 @@ def paint_spotlight(
         centres = [QPointF(*camera.to_px(*scene.position(seat))) for seat in spot.seats]
         painter.setClipPath(holes_at(centres, scene.grid.pitch * camera.scale))
     scene.blit(painter, dpr)
-    scene.paint_labels(painter, clip, dpr)
+    scene.paint_labels(painter, QRegion(clip), dpr)
     painter.restore()
 
 

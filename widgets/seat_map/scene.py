@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRect
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QPainter, QRegion
 
 from widgets.seat_map.beds import lay_beds
 from widgets.seat_map.camera import Bounds, Camera
@@ -126,11 +126,11 @@ class Scene:
         painter.drawImage(QPointF(0, 0), image)
         image.setDevicePixelRatio(1.0)
 
-    def paint_labels(self, painter: QPainter, clip: QRect, dpr: float) -> None:
+    def paint_labels(self, painter: QPainter, region: QRegion, dpr: float) -> None:
         """Names that lie over the seats."""
         if self.renderer.level is Level.FAR:
-            self.heat.paint(painter, clip, dpr)
-            self._sections.paint(painter, clip, dpr)
+            self.heat.paint(painter, region, dpr)
+            self._sections.paint(painter, region.boundingRect(), dpr)
         elif self._row_labels is not None:
             painter.save()
             painter.scale(1 / dpr, 1 / dpr)

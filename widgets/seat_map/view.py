@@ -405,7 +405,7 @@ class SeatMapView(QWidget):
         self.stats.painted_px += area_of(event.region())
         painter = QPainter(self)
         self._scene.blit(painter, dpr)
-        self._scene.paint_labels(painter, clip, dpr)
+        self._scene.paint_labels(painter, event.region(), dpr)
         self._scene.standing.paint(painter, clip, self._camera, self._scene.palette, self._texts.write_places)
         paint_spotlight(painter, self._scene, self._camera, self._overlays, clip, dpr)
         paint_overlays(painter, self._scene, self._camera, self._overlays, self.rect(), has_keyboard=self.hasFocus())
