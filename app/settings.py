@@ -51,6 +51,7 @@ SERVER_URL: Final = Setting("server_url", "", "Address of the booking system")
 TERMINAL_ADDRESS: Final = Setting("terminal_address", "", "Card terminal, as host:port; empty when there is none")
 LANGUAGE: Final = Setting("language", "en", "Language", choices=("en", "ar", "ja", "pt"))
 THEME: Final = Setting("theme", "system", "Colours", choices=("system", "light", "dark"))
+MOTION: Final = Setting("motion", "system", "Motion on the map", choices=("system", "less", "full"))
 PATTERNS: Final = Setting("patterns", False, "Patterns beside the colours of price categories")
 TICKET_STOCK: Final = Setting("ticket_stock", "stock", "Paper in the ticket printer", choices=("stock", "a4"))
 STOCK_WIDTH_MM: Final = Setting("stock_width_mm", 140.0, "Width of a ticket in millimetres", 60.0, 300.0)
@@ -66,8 +67,8 @@ SIGN_IN_NAME: Final = Setting("sign_in_name", "", "Name that signed in last at t
 LAST_EVENT: Final = Setting("last_event", 0, "Event that was open last", 0, 2**31 - 1)
 
 ALL_SETTINGS: Final[tuple[Setting[str] | Setting[int] | Setting[float] | Setting[bool], ...]] = (
-    SERVER_URL, TERMINAL_ADDRESS, LANGUAGE, THEME, PATTERNS, TICKET_STOCK, STOCK_WIDTH_MM, STOCK_HEIGHT_MM, PRINTER_DPI,
-    HOLD_WARNING_S, FEED_STALE_AFTER_S, SIGN_IN_NAME, LAST_EVENT,
+    SERVER_URL, TERMINAL_ADDRESS, LANGUAGE, THEME, MOTION, PATTERNS, TICKET_STOCK, STOCK_WIDTH_MM, STOCK_HEIGHT_MM,
+    PRINTER_DPI, HOLD_WARNING_S, FEED_STALE_AFTER_S, SIGN_IN_NAME, LAST_EVENT,
 )  # fmt: skip
 
 

@@ -29,11 +29,11 @@ from app.i18n import _, use_language
 from app.screens import keys
 from app.screens.device_lamps import DeviceLamps
 from app.screens.dialogs import AskDialog, KeysDialog
-from app.screens.looks import apply_direction, theme_of
+from app.screens.looks import apply_direction, theme_of, wants_less_motion
 from app.screens.main_window import MainWindow
 from app.screens.sale_bindings import KNOWN_ERRORS, SaleBindings
 from app.screens.words import Advice, advice_for, refusal_words
-from app.settings import LANGUAGE, LAST_EVENT, PATTERNS, SIGN_IN_NAME, THEME, Setting, Settings
+from app.settings import LANGUAGE, LAST_EVENT, MOTION, PATTERNS, SIGN_IN_NAME, THEME, Setting, Settings
 from backend_client.errors import NotSignedInError, ServiceUnavailableError
 from backend_client.feed import Dial, dial_websocket
 from backend_client.wire import EventId
@@ -90,6 +90,7 @@ class Bindings(QObject):
     def start(self, credentials: Credentials | None = None) -> None:
         """Begin work: the kept session or `credentials`, else the sign-in screen."""
         self._credentials = credentials
+        self._window.set_less_motion(wants_less_motion(self._settings.get(MOTION)))
         self._window.screens.show_all()
         self.lamps.look()
         self._second.start()
@@ -258,6 +259,10 @@ class Bindings(QObject):
         self._remember(PATTERNS, patterned)
         self._rebuild(self._window.theme.with_patterns(patterned))
 
+    def _on_less_motion_chosen(self, less: bool) -> None:  # the signal carries what was chosen
+        self._remember(MOTION, "less" if less else "full")
+        self._window.set_less_motion(less)
+
     def _rebuild(self, theme: Theme) -> None:
         self._window.rebuild(theme, self._settings.get(THEME))
         self._connect_screens()
@@ -358,6 +363,7 @@ class Bindings(QObject):
         window.language_chosen.connect(self._on_language_chosen)
         window.theme_chosen.connect(self._on_theme_chosen)
         window.patterns_chosen.connect(self._on_patterns_chosen)
+        window.less_motion_chosen.connect(self._on_less_motion_chosen)
         window.sign_out_requested.connect(self._on_sign_out_requested)
         window.keys_requested.connect(self._on_keys_requested)
         window.close_requested.connect(self._on_close_requested)

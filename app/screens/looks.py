@@ -1,9 +1,9 @@
-"""The look of the whole program: colours and the direction of writing."""
+"""The look of the whole program: colours, the direction of writing, how much moves."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QStyle
 
 from app.i18n import current_language
 from widgets.theme import Theme, load_theme
@@ -20,6 +20,13 @@ def _plain_theme_of(choice: str) -> Theme:
         return load_theme(choice)
     scheme = QApplication.styleHints().colorScheme()
     return load_theme("dark" if scheme is Qt.ColorScheme.Dark else "light")
+
+
+def wants_less_motion(choice: str) -> bool:
+    """`less`, `full`, or `system`: less where the desktop has animations turned off."""
+    if choice in {"less", "full"}:
+        return choice == "less"
+    return QApplication.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration) == 0
 
 
 def apply_direction() -> None:

@@ -120,6 +120,7 @@ class MainWindow(QMainWindow):
     language_chosen = Signal(str)
     theme_chosen = Signal(str)
     patterns_chosen = Signal(bool)
+    less_motion_chosen = Signal(bool)
     sign_out_requested = Signal()
     keys_requested = Signal()
     close_requested = Signal()
@@ -132,6 +133,7 @@ class MainWindow(QMainWindow):
         self._may_close = False
         self._theme = theme
         self._theme_choice = theme_choice
+        self._less_motion = False
         self._focus_place: tuple[type[QWidget], int] | None = None
         self.setWindowTitle("Taquilla")
         self.resize(1280, 800)
@@ -152,6 +154,12 @@ class MainWindow(QMainWindow):
     def hold_warning_s(self) -> int:
         return self._around.hold_warning_s
 
+    def set_less_motion(self, less: bool) -> None:  # said by what it sets
+        """Whether what moves on the map stands still instead."""
+        self._less_motion = less
+        self.screens.counter.map.set_reduced_motion(less)
+        self._build_menus()
+
     def rebuild(self, theme: Theme, theme_choice: str) -> None:
         """Build the inside anew, in the language and theme in use now; what is shown comes from the store."""
         shown = type(self.screens.current)
@@ -160,6 +168,7 @@ class MainWindow(QMainWindow):
         self._focus_place = _place_of_focus(old)
         self.screens = Screens(theme, self._store, self._around)
         self.screens.take_over(old)
+        self.screens.counter.map.set_reduced_motion(self._less_motion)
         self.setCentralWidget(self.screens)
         old.hide()
         old.deleteLater()
@@ -196,6 +205,10 @@ class MainWindow(QMainWindow):
         view = bar.addMenu(_("&View"))
         self._add_languages(view.addMenu(_("Language")))
         self._add_themes(view.addMenu(_("Colours")))
+        motion = QAction(_("Less motion on the map"), self, checkable=True)
+        motion.setChecked(self._less_motion)
+        motion.triggered.connect(self.less_motion_chosen)
+        view.addAction(motion)
         helping = bar.addMenu(_("&Help"))
         helping.addAction(_action(self, _("Keys"), self.keys_requested, keys.HELP.sequence))
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.core.picking import OfferKind
 from app.core.sale import SaleState
 from app.screens.counter import CounterScreen
+from app.screens.looks import wants_less_motion
 from app.screens.picking_words import best_spoken
+from app.settings import MOTION
 from app.showcase import Showcase, TheatreHouse
 from backend_client.wire import OrphanRule
 from tests.gui.conftest import QLoop, calm, counter_of, panel_of, pick, rest, sale_of, state_of, until
@@ -533,3 +538,36 @@ def test_from_afar_the_best_is_brought_near_enough_to_see(qloop: QLoop, theme: T
             assert counter.map.rect().contains(counter.map.seat_rect(picked(showcase)[0]).center())
 
     qloop.run(scene())
+
+
+def test_less_motion_is_a_choice_that_is_kept_and_outlives_another_theme(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            window, settings = showcase.console.window, showcase.console.bindings._settings
+            assert not screen_of(showcase).map.reduced_motion
+            choice = next(
+                action for action in window.findChildren(QAction) if action.text() == "Less motion on the map"
+            )
+            choice.trigger()
+            assert screen_of(showcase).map.reduced_motion
+            assert settings.get(MOTION) == "less"
+            window.theme_chosen.emit("dark")
+            await rest(showcase)
+            assert screen_of(showcase).map.reduced_motion
+            window.theme_chosen.emit("light")
+            await rest(showcase)
+
+    qloop.run(scene())
+
+
+def test_the_desktops_wish_for_less_motion_counts_until_a_person_chooses(
+    theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert wants_less_motion("less")
+    assert not wants_less_motion("full")
+    assert not wants_less_motion("system")
+    monkeypatch.setattr(QApplication, "style", lambda *_: SimpleNamespace(styleHint=lambda _hint: 0))
+    assert wants_less_motion("system")
+    assert not wants_less_motion("full")

@@ -85,6 +85,11 @@ class MarkedSeatMap(SeatMapView):
         return self._overlays.preview
 
     @property
+    def reduced_motion(self) -> bool:
+        """Whether marks stand still."""
+        return self._overlays.reduced_motion
+
+    @property
     def spot(self) -> tuple[int, ...]:
         """The seats that the spotlight is on."""
         return () if self._overlays.spot is None else self._overlays.spot.seats
