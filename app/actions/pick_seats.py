@@ -103,14 +103,13 @@ def warn_of_orphans(desk: Desk, picks: Sequence[Pick]) -> SeatOffer | None:
 
 def free_for_party(desk: Desk, picks: Sequence[Pick]) -> Flags:
     """By seat number, what these people could sit on: free or their own already, and with a price."""
-    seat_map, plan, prices = desk.store.seat_map, desk.store.plan, desk.store.prices
-    if seat_map is None or plan is None or prices is None:
+    seat_map, finder, prices = desk.store.seat_map, desk.store.block_finder, desk.store.prices
+    if seat_map is None or finder is None or prices is None:
         return np.zeros(0, np.bool_)
     free = seat_map.pickable()
     free[[pick.seat_no for pick in picks]] = True
-    unpriced = [category for category in set(plan.seats.category_no) if prices.usual_type(category) is None]
-    finder = desk.store.block_finder
-    if unpriced and finder is not None:
+    unpriced = [category for category in finder.categories if prices.usual_type(category) is None]
+    if unpriced:
         free &= ~np.isin(finder.rows.category_no, unpriced)
     return free
 

@@ -48,6 +48,7 @@ class BlockFinder:
 
     def __init__(self, rows: SeatRows) -> None:
         self.rows = rows
+        self.categories: tuple[int, ...] = tuple(np.unique(rows.category_no).tolist())
         self._blocks: dict[int, _Blocks] = {}
 
     def best(self, free: Flags, wish: BlockWish, rule: OrphanRule, limit: int = MOST_OFFERED) -> tuple[Block, ...]:

@@ -138,9 +138,9 @@ class PickBindings(QObject):
 
     def _on_categories_dimmed(self, dimmed: object) -> None:
         """The legend's filter says where best available looks, too."""
-        away, plan = set(_listed(dimmed)), self._desk.store.plan
-        every = set() if plan is None else set(plan.seats.category_no)
-        look_in(self._desk, categories=sorted(every - away) if away else ())
+        away, finder = set(_listed(dimmed)), self._desk.store.block_finder
+        every = () if finder is None else finder.categories
+        look_in(self._desk, categories=[category for category in every if category not in away] if away else ())
 
     def _on_best_requested(self) -> None:
         self._try(self._show_best)

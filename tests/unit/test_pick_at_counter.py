@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
 
 from app.actions.follow_seats import follow_seats
@@ -15,6 +18,7 @@ from app.actions.propose_seats import (
     block_under,
     dismiss_offer,
     look_in,
+    lose_taken_picks,
     redo_pick,
     run_at,
     set_together,
@@ -28,7 +32,7 @@ from app.core.sale import SaleState
 from app.core.store import NoticeCode
 from backend_client.errors import BookingRefusedError, SeatOrphanedError
 from backend_client.seat_frames import HolderKind, StaffStatus, staff_state
-from backend_client.wire import BestAvailable, ErrorCode, OrphanRule, Tier
+from backend_client.wire import BestAvailable, ErrorCode, EventId, OrphanRule, Tier
 from tests.unit.counter import Counter, make_counter, open_journal, until
 
 SOLD = staff_state(StaffStatus.SOLD, HolderKind.FAN)
@@ -366,3 +370,17 @@ async def test_another_event_begins_with_clean_paper(counter: Counter) -> None:
     counter.desk.store.open_event(event, plan)
     picking = counter.desk.store.picking
     assert (picking.together, picking.sections, picking.best, picking.history.past) == (3, (), None, ())
+
+
+async def test_the_map_of_another_event_takes_no_pick_away_s7(counter: Counter) -> None:
+    """A → B with a pick of A at the counter: what is sold in B says nothing about it."""
+    pick_seats(counter.desk, [3, 4])
+    event, plan = counter.desk.store.event, counter.desk.store.plan
+    assert event is not None
+    assert plan is not None
+    counter.desk.store.open_event(msgspec.structs.replace(event, event_id=EventId(2)), plan)
+    snapshot = counter.server.house.snapshot()
+    sold = np.full(len(snapshot.states), SOLD, np.uint8)
+    counter.desk.store.load_seats(replace(snapshot, event_id=2, states=sold))
+    assert lose_taken_picks(counter.desk) == ()
+    assert picked(counter) == [3, 4]
