@@ -21,6 +21,7 @@ import asyncpg
 from booking import sql
 from booking.domain.errors import BookingError
 from booking.store.connection import JOB_LIMITS, Connection, session_settings
+from booking.store.database import Database
 from booking.store.timely_pool import CONNECT_TIMEOUT_S
 from booking.store.violations import domain_errors
 
@@ -60,6 +61,12 @@ class ChangedMigrationError(MigrationError):
     """A migration that this database has applied is not the one that this program carries."""
 
     code = "migration-changed"
+
+
+class SchemaDiffersError(MigrationError):
+    """The database has another schema than this program: it must not be served from."""
+
+    code = "schema-differs"
 
 
 class ServerTooOldError(MigrationError):
@@ -102,6 +109,30 @@ async def migrate_connection(connection: Connection) -> Migrated:
         await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK_KEY)
         await connection.execute(_LEDGER)
         return Migrated(await _apply_migrations(connection), await _apply_functions(connection))
+
+
+async def require_own_schema(db: Database) -> None:
+    """Refuse a database that this program was not written for: it would fail call by call, in the middle of sales.
+
+    Raises:
+        SchemaDiffersError: it was never migrated, or by an older or a newer program; says what to do.
+        AuthorityAwayError: nobody answers there.
+    """
+    if not (await db.fetch("SELECT to_regclass('schema_functions') IS NOT NULL AS there"))[0]["there"]:
+        raise SchemaDiffersError("The database has no schema yet: run `taquilla migrate` first.")
+    applied = {
+        (row["kind"], row["name"]): bytes(row["digest"])
+        for row in await db.fetch(
+            "SELECT 'migration' AS kind, number::text AS name, digest FROM schema_migrations"
+            " UNION ALL SELECT 'functions', name, digest FROM schema_functions"
+        )
+    }
+    known = {("migration", str(file.number)): file.digest for file in sql.migrations()}
+    if any(kind == "migration" and (kind, name) not in known for kind, name in applied):
+        raise SchemaDiffersError("The database was migrated by a newer program: start that one.")
+    known |= {("functions", file.name): file.digest for file in sql.functions()}
+    if any(applied.get(key) != digest for key, digest in known.items()):
+        raise SchemaDiffersError("The database has an older schema: run `taquilla migrate` first.")
 
 
 async def _apply_migrations(connection: Connection) -> tuple[str, ...]:

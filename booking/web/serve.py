@@ -30,6 +30,7 @@ from booking.domain.errors import BookingError
 from booking.domain.model import PaymentOperation, SettledStep
 from booking.payments.sandbox_client import SandboxProvider
 from booking.services import drive_operation
+from booking.services.migrate import MigrationError, require_own_schema
 from booking.store.connection import ANSWER_LIMITS
 from booking.store.database import Database
 from booking.web.application import Application, create_app
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
     own_process.log_to_standard_error()
     try:
         _run(_serve(chosen))
-    except (BookingError, OSError) as error:
+    except (BookingError, MigrationError, OSError) as error:
         sys.stderr.write(f"taquilla serve: {error}\n")
         return CANNOT_REACH
     return 0
@@ -128,6 +129,7 @@ async def _serve(chosen: argparse.Namespace) -> None:
     with own_process.ending(chosen.parent_pid) as end:
         db = await Database.open(chosen.dsn, application="taquilla serve", limits=ANSWER_LIMITS)
         try:
+            await require_own_schema(db)
             rates = RateLimits(dict(chosen.rate)) if chosen.rate_limits == "on" else None
             async with _payments(db, chosen.sandbox_url) as payments:
                 app = create_app(db, payments=payments, rates=rates, trusted_proxies=chosen.trusted_proxy)

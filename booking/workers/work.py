@@ -19,6 +19,7 @@ from booking import own_process
 from booking.domain.errors import BookingError
 from booking.services import expire_holds, issue_tickets, retention, sequence_feed, sweep_expired, worker_figures
 from booking.services.keep_running import keep_running
+from booking.services.migrate import MigrationError, require_own_schema
 from booking.store.database import Database
 
 TASKS = ("sequencer", "sweeper", "expiry", "tickets", "payments", "retention")
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     own_process.log_to_standard_error()
     try:
         asyncio.run(_print_figures(chosen.dsn) if chosen.figures else _work(chosen))
-    except BookingError as error:
+    except (BookingError, MigrationError) as error:
         sys.stderr.write(f"taquilla work: {error}\n")
         return CANNOT_REACH
     return 0
@@ -69,6 +70,7 @@ async def _work(chosen: argparse.Namespace) -> None:
     with own_process.ending(chosen.parent_pid) as end:
         db = await Database.open(chosen.dsn, lanes=False, application="taquilla work")
         try:
+            await require_own_schema(db)
             tasks = tasks_of(db, chosen.only, chosen.sandbox_url)
             figures: dict[str, Task] = {"figures": lambda: worker_figures.log_figures(db)}
             facts: dict[str, object] = {"tasks": list(tasks)}

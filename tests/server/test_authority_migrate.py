@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 from dataclasses import replace
 
 import asyncpg
@@ -12,7 +13,14 @@ import pytest
 from booking import sql
 from booking.domain.errors import AuthorityAwayError
 from booking.services import migrate as module
-from booking.services.migrate import ChangedMigrationError, NewerDatabaseError, main, migrate
+from booking.services.migrate import (
+    ChangedMigrationError,
+    NewerDatabaseError,
+    SchemaDiffersError,
+    main,
+    migrate,
+    require_own_schema,
+)
 from booking.sql import SqlFile
 from booking.store import violations
 from booking.store.database import Database
@@ -166,3 +174,33 @@ def test_names_and_numbers_of_migrations_are_checked(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(sql, "_texts", lambda _folder, names=names: [(name, "") for name in names])
         with pytest.raises(ValueError, match="migration"):
             sql.migrations()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("DROP TABLE schema_functions", "no schema yet"),
+        ("UPDATE schema_functions SET digest = '' WHERE name LIKE '%hold_seats%'", "older schema"),
+            "UPDATE schema_functions SET digest = '' WHERE name = (SELECT min(name) FROM schema_functions)",
+            "older schema",
+        ),
+        ("DELETE FROM schema_migrations WHERE number = 1", "older schema"),
+        ("INSERT INTO schema_migrations (number, name, digest) VALUES (9999, 'later', '')", "newer program"),
+    ],
+)
+async def test_a_database_of_another_schema_is_not_served_from(database: Database, change: str, words: str) -> None:
+    await require_own_schema(database)
+    await database.fetch(change)
+    with pytest.raises(SchemaDiffersError, match=words):
+        await require_own_schema(database)
+
+
+@pytest.mark.parametrize("verb", ["serve", "work"])
+async def test_api_and_workers_refuse_a_database_that_was_never_migrated(empty_dsn: str, verb: str) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "booking", verb, "--dsn", empty_dsn,
+        stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    _, said = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 3
+    assert b"run `taquilla migrate` first" in said
