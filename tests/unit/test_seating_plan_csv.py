@@ -218,3 +218,7 @@ def test_any_cells_below_a_header_are_read_or_refused(rows: list[list[str]]) -> 
     text = "section,row,number,x,y\n" + "\n".join(",".join(row) for row in rows)
     reading = read_plan(text.encode("utf-8", errors="replace"))
     assert (reading.plan is None) == bool(reading.faults)
+
+
+def test_a_header_without_end_is_one_fault() -> None:
+    assert found(read_plan(b"row,number" + b",row" * 3_000)) == [("1:1", "too-many")]

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from booking.domain.seating_plan import faults, plan_rules, pretix_reader
 from booking.domain.seating_plan.faults import PlanReading
 from booking.domain.seating_plan.formats import read_plan
 from booking.domain.seating_plan.json_source import MAX_BYTES
@@ -425,3 +426,33 @@ def test_any_bytes_are_read_or_refused_but_never_crash(data: bytes) -> None:
     reading = read_plan(data)
     assert reading.plan is None
     assert reading.faults
+
+
+# ---------------------------------------------------------------- bounds
+
+
+@pytest.mark.parametrize("data", [b"[" + b"{}," * 2_000_001 + b"{}]", b'{"name":[' + b"0," * 12_000_001 + b"0]}"])
+def test_more_values_than_any_plan_has_are_refused_before_they_are_parsed(data: bytes) -> None:
+    assert found(read_pretix(data)) == [("", "too-many")]
+
+
+def test_seats_beyond_the_bound_are_counted_and_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pretix_reader, "MAX_SEATS", 3)
+    monkeypatch.setattr(plan_rules, "MAX_SEATS", 3)
+    reading = read_pretix(plan_bytes("valid"))
+    assert (reading.counts.seats, reading.plan) == (5, None)
+    assert [code for _, code in found(reading)] == ["too-many"]
+    assert "5 seats; at most 3" in reading.faults[0].message
+
+
+def test_findings_of_one_kind_are_listed_to_a_bound_and_then_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(faults, "MAX_OF_A_KIND", 2)
+
+    def change(plan: Any) -> None:
+        for row in plan["zones"][0]["rows"]:
+            for seat in row["seats"]:
+                seat["category"] = "Nowhere"
+
+    reading = read_pretix(changed(change))
+    assert [code for _, code in found(reading)] == ["category-unknown", "category-unknown", "more-of-this-kind"]
+    assert "3 more findings of category-unknown" in reading.faults[-1].message

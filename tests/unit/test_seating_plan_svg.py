@@ -308,3 +308,10 @@ def test_a_matrix_without_extent_is_no_crash() -> None:
     plan = drawing(SEAT + '<text transform="scale(0)" x="5" y="5">Exit</text>').plan
     assert plan is not None
     assert [area.text.size for area in plan.areas if area.text] == [0.1]
+
+
+def test_attributes_beyond_the_bound_are_refused_or_taken_as_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert codes(drawing(f'<g transform="{"scale(1)" * 2_000}">{SEAT}</g>')) == ["transform-unknown"]
+    assert codes(drawing(f'<g class="{"seat " * 3_000}">{SEAT}</g>')) == []
+    monkeypatch.setattr(svg_source, "MAX_ATTRIBUTES", 3)
+    assert codes(drawing(SEAT)) == ["too-many"]

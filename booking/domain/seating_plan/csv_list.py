@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from booking.domain.seating_plan.category_book import CategoryBook
-from booking.domain.seating_plan.csv_source import Table, checked_cell, column_name
+from booking.domain.seating_plan.csv_source import MAX_COLUMNS, Table, checked_cell, column_name
 from booking.domain.seating_plan.drafts import Naming, PlanDraft, RowDraft, SeatDraft, SectionDraft, StandingDraft
 from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.model import (
@@ -133,6 +133,9 @@ class SeatList:
             return False
         number, cells = self._table.lines[0]
         columns: dict[str, int] = {}
+        if len(cells) > MAX_COLUMNS:
+            self._findings.fault(f"{number}:1", FindingCode.TOO_MANY, f"more than {MAX_COLUMNS:,} columns")
+            return False
         for column, cell in enumerate(cells, start=1):
             header = header_of(cell)
             pointer, where = f"{number}:{column}", f"line {number}, column {column} ({column_name(column)})"

@@ -36,6 +36,7 @@ from booking.domain.seating_plan.model import (
     Section,
     StandingArea,
 )
+from booking.domain.seating_plan.views import view_body, view_of_body
 
 
 def encode_document(plan: SeatingPlan, plan_id: UUID, version: int) -> bytes:
@@ -96,6 +97,7 @@ def _optional_members(plan: SeatingPlan) -> Document:
         "floors": [{"name": name} for name in plan.floors],
         "tables": table_bodies([row for _, row in plan.rows()]),
         "standing": [standing_body(area) for area in plan.standing],
+        "views": [view_body(view) for view in plan.views],
         "extras": _extras(plan),
     }
 
@@ -124,6 +126,7 @@ def plan_of_document(data: bytes) -> SeatingPlan:
         focal_of_body(body),
         tuple(floor["name"] for floor in body.get("floors", ())),
         tuple(standing_of_body(area) for area in body.get("standing", ())),
+        tuple(view_of_body(view) for view in body.get("views", ())),
     )
 
 

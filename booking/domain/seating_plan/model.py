@@ -179,6 +179,16 @@ class StandingArea:
 
 
 @dataclass(frozen=True, slots=True)
+class SeatView:
+    """An image of what people see: from the seats of these guids, or, without any, from the section of that name."""
+
+    media_type: str
+    image: bytes
+    section: str = ""
+    guids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SeatingPlan:
     """A whole plan. `width` and `height` bound the drawing; both are above 0.
 
@@ -195,6 +205,7 @@ class SeatingPlan:
     focal: Point | None = None
     floors: tuple[str, ...] = ()
     standing: tuple[StandingArea, ...] = ()
+    views: tuple[SeatView, ...] = ()
     _rows: tuple[tuple[int, Row], ...] = field(init=False, repr=False, compare=False, default=())
 
     def __post_init__(self) -> None:

@@ -12,6 +12,7 @@ from booking.domain.seating_plan.pretix_writer import (
     point_object,
     table_object,
 )
+from booking.domain.seating_plan.views import view_object
 
 _FLOOR = "floor"
 
@@ -35,6 +36,8 @@ def write_own(plan: SeatingPlan, *, indent: int | None = None) -> bytes:
         }
         for area in plan.standing
     ]
+    if plan.views:
+        body["views"] = [view_object(view) for view in plan.views]
     return encode_json(body, indent)
 
 

@@ -18,7 +18,7 @@ from booking.domain.seating_plan.plan_rules import finish
 from booking.domain.seating_plan.row_order import order_along
 from booking.domain.seating_plan.seat_pattern import USUAL_PATTERNS, SeatPattern, SeatPatternError, parse_pattern
 from booking.domain.seating_plan.svg_drawing import Drawing
-from booking.domain.seating_plan.svg_shapes import areas_of
+from booking.domain.seating_plan.svg_shapes import SeatNumbers, areas_of
 from booking.domain.seating_plan.svg_source import Element, load_elements
 
 FORMAT = "svg"
@@ -141,14 +141,13 @@ class _SvgReader:
             sections.append(SectionDraft(drafts[0].pointer, name, rows=drafts))
         return sections
 
-    def _numbers(self) -> dict[str, list[Point]]:
-        """Where seats of each number stand: their printed numbers are no texts of the plan."""
-        numbers: dict[str, list[Point]] = {}
+    def _numbers(self) -> SeatNumbers:
+        numbers = SeatNumbers()
         for rows in self._seats.sections.values():
             for seats in rows.values():
                 for seat in seats:
                     if seat.at is not None:
-                        numbers.setdefault(seat.number, []).append(seat.at)
+                        numbers.add(seat.number, seat.at)
         return numbers
 
     def _title(self) -> str:

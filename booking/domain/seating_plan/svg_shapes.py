@@ -14,6 +14,7 @@ from booking.domain.seating_plan.svg_source import Element
 
 _SHAPES = frozenset({"rect", "circle", "ellipse", "polygon", "path"})
 _MAX_CORNERS = 500_000
+_MAX_LOOKS = 5_000_000
 _FONT_SIZE = 16.0
 _NEAR = 1.5  # font sizes: a number so near to a seat of that number is the seat's own
 _LETTER = 0.55  # of the font size: the usual width of a letter
@@ -27,12 +28,38 @@ _NAMED = {
 }  # fmt: skip
 
 
-def areas_of(drawing: Drawing, seats: set[int], numbers: dict[str, list[Point]]) -> list[Area]:
+class SeatNumbers:
+    """Where seats of each number stand: a text that says the number of the seat beside it is no text of the plan."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, list[Point]] = {}
+        self._is_sorted = False
+        self._looks = _MAX_LOOKS
+
+    def add(self, number: str, at: Point) -> None:
+        self._places.setdefault(number, []).append(at)
+
+    def names_neighbour(self, words: str, at: Point, size: float) -> bool:
+        """Whether a seat of that number is so near. After very many looks the answer is no."""
+        if not self._is_sorted:
+            self._is_sorted = True
+            for places in self._places.values():
+                places.sort(key=_x)
+        near = _NEAR * size
+        places = self._places.get(words, [])
+        first, end = bisect_left(places, at.x - near, key=_x), bisect_left(places, at.x + near, key=_x)
+        self._looks -= end - first
+        return self._looks > 0 and any(abs(seat.y - at.y) <= near for seat in places[first:end])
+
+
+def _x(point: Point) -> float:
+    return point.x
+
+
+def areas_of(drawing: Drawing, seats: set[int], numbers: SeatNumbers) -> list[Area]:
     """The shapes and texts that are shown and belong to no seat, in the order of the drawing; at most 5,000."""
     areas: list[Area] = []
     inside = _insides(drawing, seats)
-    for places in numbers.values():
-        places.sort(key=_x)
     corners = 0
     for index, element in enumerate(drawing.elements):
         if index in inside or not drawing.is_shown(index):
@@ -90,7 +117,7 @@ def _round(element: Element, outline: list[Point], matrix: Matrix) -> Area:
     return Area(kind, middle.x, middle.y, width, height, (), rotation, fill, border)
 
 
-def _text(element: Element, matrix: Matrix, numbers: dict[str, list[Point]]) -> Area | None:
+def _text(element: Element, matrix: Matrix, numbers: SeatNumbers) -> Area | None:
     words = " ".join(sign for sign in element.text.split() if sign.isprintable())[:MAX_LABEL]
     x, y = length_of(element.attributes.get("x"), 0.0), length_of(element.attributes.get("y"), 0.0)
     if not skeleton(words) or x is None or y is None:
@@ -101,22 +128,11 @@ def _text(element: Element, matrix: Matrix, numbers: dict[str, list[Point]]) -> 
     shift = {"middle": 0.0, "end": -half}.get(anchor or "", half)
     middle = _rounded(matrix.apply(Point(x + shift, y - size * _HALF_HEIGHT)))
     drawn = round(max(0.1, size * matrix.scale), 3)
-    if _is_number_of_a_seat(words, middle, drawn, numbers):
+    if numbers.names_neighbour(words, middle, drawn):
         return None
     rotation = 0.0 if matrix.is_upright else round(math.degrees(math.atan2(matrix.b, matrix.a)), 3)
     text = AreaText(words, middle.x, middle.y, drawn, _color(element, "fill", "#333333"))
     return Area(AreaShape.TEXT, middle.x, middle.y, rotation=rotation, text=text)
-
-
-def _is_number_of_a_seat(words: str, at: Point, size: float, numbers: dict[str, list[Point]]) -> bool:
-    near = _NEAR * size
-    places = numbers.get(words, [])
-    first, end = bisect_left(places, at.x - near, key=_x), bisect_left(places, at.x + near, key=_x)
-    return any(abs(seat.y - at.y) <= near for seat in places[first:end])
-
-
-def _x(point: Point) -> float:
-    return point.x
 
 
 def _color(element: Element, name: str, default: str) -> str:

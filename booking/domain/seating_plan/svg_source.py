@@ -15,8 +15,10 @@ from booking.domain.seating_plan.json_source import MAX_BYTES
 MAX_DEPTH = 100
 MAX_ELEMENTS = 600_000
 MAX_TEXT = 2_000
-MAX_VALUE = 1_000_000
-"""Signs of an attribute that are looked at; longer ones (pictures) are taken as empty."""
+MAX_ATTRIBUTES = 5_000_000
+MAX_OUTLINE, MAX_VALUE = 1_000_000, 10_000
+"""Signs of the data of a path or polygon, and of other attributes; longer ones (pictures) are taken as empty."""
+_OUTLINES = frozenset({"d", "points"})
 
 
 @dataclass(slots=True)
@@ -42,6 +44,9 @@ def load_elements(data: bytes, findings: Findings) -> list[Element] | None:
     if len(data) > MAX_BYTES:
         message = f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read"
         findings.fault("", FindingCode.FILE_TOO_LARGE, message)
+        return None
+    if data.count(b"=") > MAX_ATTRIBUTES:
+        findings.fault("", FindingCode.TOO_MANY, f"more than {MAX_ATTRIBUTES:,} attributes")
         return None
     collector = _Collector()
     try:
@@ -95,7 +100,7 @@ class _Collector:
         if len(self.elements) >= MAX_ELEMENTS:
             raise _Stop(FindingCode.TOO_MANY, f"more than {MAX_ELEMENTS:,} elements", self._here())
         parent = self._open[-1] if self._open else -1
-        plain = {_local(key): value if len(value) <= MAX_VALUE else "" for key, value in attributes.items()}
+        plain = {_local(key): _bounded(key, value) for key, value in attributes.items()}
         self._open.append(len(self.elements))
         tag = _local(name)
         self.elements.append(Element(tag, plain, self._here(), parent))
@@ -112,6 +117,12 @@ class _Collector:
             element = self.elements[self._texts[-1]]
             if len(element.text) < MAX_TEXT:
                 element.text += characters
+
+
+def _bounded(name: str, value: str) -> str:
+    if len(value) <= (MAX_OUTLINE if name in _OUTLINES else MAX_VALUE):
+        return value
+    return "(too long)" if name == "transform" else ""  # nobody shall sit where an unread transform leaves them
 
 
 def _local(name: str) -> str:
