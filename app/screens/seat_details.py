@@ -6,8 +6,8 @@ seat, and can be reached with Tab. Esc closes it.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QPixmap
+from PySide6.QtCore import QBuffer, QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QImageReader, QKeyEvent, QPixmap
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -31,7 +31,10 @@ from widgets.theme import Theme
 
 WIDTH_PX = 340
 _VIEW_PX = 150
+_EDGE_PX = 12
+_FINE = 2
 _HISTORY_PX = 150
+_MOST_PX = 40_000_000
 _TEXT = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 
 
@@ -154,16 +157,10 @@ class SeatDetails(QFrame):
         self.history.setVisible(not waiting and not troubled and told)
 
     def _show_view(self, view: bytes) -> None:
-        picture = QPixmap()
-        self._view = picture if view and picture.loadFromData(view) else None
+        self._view = _picture(view)
         self.view.setVisible(self._view is not None)
         if self._view is not None:
-            inside = WIDTH_PX - 2 * self._theme.space("medium")
-            fitted = self._view.scaled(
-                inside * 2, _VIEW_PX * 2, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
-            )
-            fitted.setDevicePixelRatio(2.0)
-            self.view.setPixmap(fitted)
+            self.view.setPixmap(self._view)
 
     def _build(self) -> None:
         theme = self._theme
@@ -288,3 +285,19 @@ class SeatDetails(QFrame):
             self.dismiss()
         event.accept()
         return True
+
+
+def _picture(data: bytes) -> QPixmap | None:
+    """An image in the size in which it is shown, fine enough for dense screens; None for none, and for a huge one."""
+    buffer = QBuffer()
+    buffer.setData(data)
+    reader = QImageReader(buffer)
+    reader.setAutoTransform(True)
+    size = reader.size()
+    if not data or not size.isValid() or size.width() * size.height() > _MOST_PX:
+        return None
+    room = QSize(WIDTH_PX - 2 * _EDGE_PX, _VIEW_PX) * _FINE
+    reader.setScaledSize(size.scaled(room, Qt.AspectRatioMode.KeepAspectRatio))
+    picture = QPixmap.fromImage(reader.read())
+    picture.setDevicePixelRatio(_FINE)
+    return None if picture.isNull() else picture

@@ -1,6 +1,7 @@
 """The verb `plan`: check a seating-plan file, import it, export a stored plan.
 
-    python -m booking plan check FILE [--format F] [--seat-pattern P] [--repair NAME] [--focal X,Y] [--json]
+    python -m booking plan check FILE [--format F] [--seat-pattern P] [--repair NAME] [--focal X,Y] [--views DIR]
+                                 [--json]
     python -m booking plan import FILE --venue NAME --zone ZONE [the same] [--dsn DSN]
     python -m booking plan export ID [--version N] [--format pretix|taquilla] [--plain] [--output FILE] [--dsn DSN]
 
@@ -19,19 +20,21 @@ import math
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
 from booking.domain.errors import BookingError, NotFoundError, RequestError
-from booking.domain.seating_plan.faults import PlanReading
+from booking.domain.seating_plan.faults import Findings, PlanReading
 from booking.domain.seating_plan.formats import FORMATS, read_plan
 from booking.domain.seating_plan.json_source import MAX_BYTES
-from booking.domain.seating_plan.model import MAX_COORDINATE, MAX_LABEL, Point
+from booking.domain.seating_plan.model import MAX_COORDINATE, MAX_LABEL, Point, SeatingPlan
 from booking.domain.seating_plan.options import ReadOptions
 from booking.domain.seating_plan.own_writer import write_own
 from booking.domain.seating_plan.pretix_writer import left_out, write_pretix
 from booking.domain.seating_plan.repairs import ALL_WORD, REPAIR_WORDS, chosen_repairs
 from booking.domain.seating_plan.seat_pattern import SeatPatternError, parse_pattern
+from booking.domain.seating_plan.views import IMAGE_SUFFIXES, MAX_VIEW_BYTES, views_of_files
 from booking.services.import_plan import ImportedPlan, export_plan, import_plan
 from booking.services.plan_report import PlanReport
 from booking.store.database import Database
@@ -90,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
         reader.add_argument("--format", choices=tuple(FORMATS), default="", help="default: found from the content")
         reader.add_argument("--seat-pattern", type=_pattern, metavar="P", help=_PATTERN_HELP)
         reader.add_argument("--focal", type=_point, metavar="X,Y", help="where people look, in plan units")
+        reader.add_argument("--views", type=Path, metavar="DIR", help=_VIEWS_HELP)
         reader.add_argument(
             _REPAIR,
             action="append",
@@ -115,6 +119,10 @@ def _parser() -> argparse.ArgumentParser:
 _PATTERN_HELP = (
     "how seats of an SVG are named: seat-{section}-{row}-{number} for ids, or attributes as in "
     "'data-row={row} data-seat={number}'"
+)
+
+_VIEWS_HELP = (
+    "a folder of images of what people see, each named as its section or as the id of its seat: 'Stalls left.jpg'"
 )
 
 
@@ -161,7 +169,21 @@ def _read_file(chosen: argparse.Namespace) -> PlanReading:
         data = file.read(MAX_BYTES + 1)  # the reader refuses what is longer
     name = "".join(sign for sign in path.stem if sign.isprintable())[:MAX_LABEL].strip()
     options = ReadOptions(chosen_repairs(chosen.repair), chosen.seat_pattern or "", name, chosen.focal)
-    return read_plan(data, options, format_name=chosen.format)
+    reading = read_plan(data, options, format_name=chosen.format)
+    return reading if chosen.views is None or reading.plan is None else _with_views(reading, reading.plan, chosen.views)
+
+
+def _with_views(reading: PlanReading, plan: SeatingPlan, folder: Path) -> PlanReading:
+    """The plan with the images of the folder, in place of any that it came with; other files are left alone."""
+    files = {}
+    for path in sorted(folder.iterdir()):
+        if path.suffix.lower() in IMAGE_SUFFIXES:
+            with path.open("rb") as file:
+                files[path.name] = file.read(MAX_VIEW_BYTES + 1)  # what is longer is refused
+    findings = Findings()
+    views = views_of_files(plan, files, findings)
+    whole = None if findings.faults else replace(plan, views=views)
+    return replace(reading, plan=whole, faults=tuple(findings.faults))
 
 
 async def _import(chosen: argparse.Namespace, reading: PlanReading) -> ImportedPlan | None:
@@ -188,6 +210,8 @@ async def _export(chosen: argparse.Namespace) -> int:
         plan = await export_plan(db, chosen.plan_id, chosen.version)
     finally:
         await db.close()
+    if plan.views and chosen.format == _PRETIX:
+        _say(f"left out, because the pretix format cannot say it: {len(plan.views)} views from seats")
     if chosen.plain and chosen.format == _PRETIX:
         for lost in left_out(plan):
             _say(f"left out, because the plain format cannot say it: {lost}")

@@ -1,8 +1,8 @@
 """What people see from a seat: images that a plan carries, for single seats or for a whole section.
 
-They come with the plan, embedded in our own format or as files beside it, and are never fetched from anywhere. They are
-bounded, because the plan is read by every console: JPEG, PNG or WebP, each of at most `MAX_VIEW_BYTES`, together at most
-`MAX_VIEWS_BYTES`.
+They come with the plan, embedded in our own format or as files beside it, and are never fetched from anywhere. They
+are bounded, because the plan is read by every console: JPEG, PNG or WebP, each of at most `MAX_VIEW_BYTES`, together at
+most `MAX_VIEWS_BYTES`.
 """
 
 from __future__ import annotations
