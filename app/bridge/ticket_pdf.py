@@ -88,7 +88,15 @@ def draw_sheet(path: Path, sheet: TicketSheet, stock: Stock, dpi: int) -> None:
         OSError: the file cannot be written.
         CodeTooWideError: a code does not fit the stock.
     """
-    body = drawn(sheet, stock, dpi)
+    write_whole(path, drawn(sheet, stock, dpi))
+
+
+def write_whole(path: Path, body: bytes) -> None:
+    """Write a PDF to `path`: the whole file, on the disk, or none.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
     fresh = path.with_suffix(".part")
     try:
         with fresh.open("wb") as file:

@@ -27,6 +27,7 @@ from app.core.sale import SaleState
 from app.core.store import Change, Notice, NoticeCode
 from app.i18n import _, use_language
 from app.screens import keys
+from app.screens.chart_bindings import ChartBindings
 from app.screens.device_lamps import DeviceLamps
 from app.screens.dialogs import AskDialog, KeysDialog
 from app.screens.looks import apply_direction, theme_of, wants_less_motion
@@ -81,6 +82,7 @@ class Bindings(QObject):
         self._settings_told = False
         self.signals = StoreSignals(desk.store, self)
         self.sale = SaleBindings(window, desk, deeds)
+        self.chart = ChartBindings(window, desk, deeds)
         self.lamps = DeviceLamps(window, desk, deeds)
         self._second = QTimer(self)
         self._second.setInterval(_SECOND_MS)

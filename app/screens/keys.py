@@ -30,6 +30,7 @@ OFFER: Final = Key("F4", marked("Take the seats that are offered instead"))
 UNDO: Final = Key("Ctrl+Z", marked("Undo the pick"))
 REDO: Final = Key("Ctrl+Shift+Z", marked("Redo the pick"))
 FIND_ANYWHERE: Final = Key("Ctrl+F", marked("Find a seat"))
+PRINT_CHART: Final = Key("Ctrl+P", marked("Print the seat map"))
 EVENTS: Final = Key("Ctrl+E", marked("Go to the list of events"))
 QUIT: Final = Key("Ctrl+Q", marked("Close the console"))
 
@@ -73,6 +74,6 @@ WITH_MOUSE: Final = (
 AT_A_NEW_SALE: Final = (STEP, PICK, TOGETHER, BEST, FIND, ZOOM[0], HOLD, EVENTS, HELP)
 """What a clerk needs before the first seat is picked."""
 
-SALE: Final = (HELP, MAP, PRICES, HOLD, EXACT_CASH, CASH, CARD, PARK, NEXT, STOP, EVENTS, QUIT)
+SALE: Final = (HELP, MAP, PRICES, HOLD, EXACT_CASH, CASH, CARD, PARK, NEXT, STOP, PRINT_CHART, EVENTS, QUIT)
 PICKING: Final = (FIND_ANYWHERE, OFFER, UNDO, REDO)
 ANYWHERE: Final = (*SALE, *PICKING)

@@ -121,6 +121,8 @@ class MainWindow(QMainWindow):
     theme_chosen = Signal(str)
     patterns_chosen = Signal(bool)
     less_motion_chosen = Signal(bool)
+    chart_requested = Signal()
+    """Print the seat map as it stands."""
     sign_out_requested = Signal()
     keys_requested = Signal()
     close_requested = Signal()
@@ -199,6 +201,8 @@ class MainWindow(QMainWindow):
         bar.clear()
         bar.setAccessibleName(_("Menu"))
         counter = bar.addMenu(_("&Counter"))
+        counter.addAction(_action(self, _("Print the seat map"), self.chart_requested, keys.PRINT_CHART.sequence))
+        counter.addSeparator()
         counter.addAction(_action(self, _("Sign out"), self.sign_out_requested))
         counter.addSeparator()
         counter.addAction(_action(self, _("Close the console"), self.close_requested, keys.QUIT.sequence))
