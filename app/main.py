@@ -38,6 +38,7 @@ from app.i18n import use_language
 from app.journal.async_journal import AsyncJournal
 from app.journal.credentials import CredentialVault
 from app.journal.journal import Journal
+from app.journal.plan_draft_file import PlanDraftFile
 from app.screens.bindings import Bindings, Credentials
 from app.screens.looks import apply_direction, theme_of
 from app.screens.main_window import MainWindow, Surroundings
@@ -224,6 +225,7 @@ def make_desk(
         vault=CredentialVault(f"{server} {identity}"),
         terminal=terminal,
         printer=PdfTicketPrinter(options.data / "tickets", stock, settings.get(PRINTER_DPI)),
+        plan_drafts=PlanDraftFile(options.data),
         device_name=platform.node() or "console",
         language=settings.get(LANGUAGE),
     )
@@ -284,6 +286,7 @@ def _driven(console: Console, driver: Driver) -> Callable[[], Coroutine[Any, Any
 
 async def close_console(console: Console) -> None:
     """Stop what runs, then take the window down."""
+    await console.bindings.plans.keep_now()
     for name in await console.deeds.stop():
         _LOG.error("did not stop: %s", name)
     console.bindings.signals.close()

@@ -24,6 +24,7 @@ from app.i18n import current_language
 from app.journal.async_journal import AsyncJournal
 from app.journal.credentials import CredentialVault
 from app.journal.journal import Journal
+from app.journal.plan_draft_file import PlanDraftFile
 from app.main import Console, Options, close_console, make_console
 from app.settings import Settings
 from backend_client.client import BookingClient
@@ -234,6 +235,7 @@ def make_showcase(
         vault=CredentialVault(f"{SERVER} {device_id}"),
         terminal=terminal,
         printer=PdfTicketPrinter(folder / "tickets", Stock()),
+        plan_drafts=PlanDraftFile(folder),
         device_name="Counter 1",
         language=current_language().code,
         patience=Patience(ask_first_s=0.05, ask_longest_s=0.2, reconnect_window_s=0.05, fallback_s=0.05),

@@ -26,6 +26,7 @@ from uuid_utils.compat import uuid7
 
 from backend_client.seat_frames import HolderKind, StaffStatus, encode_delta, encode_snapshot, staff_state
 from backend_client.testing_house import House, RefusalError
+from backend_client.testing_plans import PlanShelf
 from backend_client.wire import (
     IDEMPOTENCY_KEY_HEADER,
     PROBLEM_MEDIA_TYPE,
@@ -41,11 +42,14 @@ from backend_client.wire import (
     FeedBeat,
     FeedHello,
     FeedResync,
+    FieldProblem,
     Health,
     HoldRequest,
     LoginRequest,
     Me,
     PaymentRequest,
+    PlanChange,
+    PlanUpload,
     PrintJobReport,
     PrintJobRequest,
     Problem,
@@ -146,6 +150,7 @@ class FakeBookingServer:
     feed_reachable: bool = True
     sequencer_late_s: float = 0.0
     """How long ago the feed says that changes were last numbered."""
+    plans: PlanShelf = field(default_factory=PlanShelf)
     _delays: list[tuple[str, float]] = field(default_factory=list)
     _planned: deque[_Planned] = field(default_factory=deque)
     _sessions: dict[str, tuple[StaffSession, Role]] = field(default_factory=dict)
@@ -242,7 +247,7 @@ class FakeBookingServer:
                 return self._replay(known, digest)
             answer = self._route(request, role, device_id)
         except RefusalError as error:
-            return self._problem(error.code, error.seats, {}, error.offer)
+            return self._problem(error.code, error.seats, {}, error.offer, error.fields)
         except msgspec.ValidationError:
             return self._problem(ErrorCode.INVALID_REQUEST, (), {})
         if isinstance(answer, bytes):
@@ -259,10 +264,17 @@ class FakeBookingServer:
         return httpx.Response(known[1], content=known[2], headers={**_JSON, REPLAYED_HEADER: "true"})
 
     def _problem(
-        self, code: ErrorCode, seats: tuple[SeatRef, ...], headers: dict[str, str], offer: tuple[SeatRef, ...] = ()
+        self,
+        code: ErrorCode,
+        seats: tuple[SeatRef, ...],
+        headers: dict[str, str],
+        offer: tuple[SeatRef, ...] = (),
+        fields: tuple[FieldProblem, ...] = (),
     ) -> httpx.Response:
         status = _STATUS_OF.get(code, 404 if code.value.endswith("not-found") else 409)
-        problem = Problem(type="about:blank", title=code.value, status=status, code=code, seats=seats, offer=offer)
+        problem = Problem(
+            type="about:blank", title=code.value, status=status, code=code, seats=seats, offer=offer, fields=fields
+        )
         return httpx.Response(
             status, content=msgspec.json.encode(problem), headers={"Content-Type": PROBLEM_MEDIA_TYPE, **headers}
         )
@@ -449,4 +461,10 @@ _ROUTES: tuple[tuple[str, str, bool, _Handler], ...] = (
     ("GET", f"/v1/orders/{_ID}/tickets", True, lambda s, _r, m, _d: s.house.tickets(UUID(m[1]))),
     ("POST", f"/v1/orders/{_ID}/print-jobs", True, lambda s, r, m, _d: _open_job(s, r, UUID(m[1]))),
     ("PUT", f"/v1/print-jobs/{_ID}", True, lambda s, r, m, _d: _report_job(s, r, UUID(m[1]))),
+    ("GET", "/v1/venues", True, lambda s, _r, _m, _d: s.plans.list_venues()),
+    ("GET", f"/v1/venues/{_ID}/plans", True, lambda s, _r, m, _d: s.plans.list_plans(UUID(m[1]))),
+    ("POST", f"/v1/venues/{_ID}/plans", True,
+     lambda s, r, m, _d: s.plans.save(UUID(m[1]), _body(r, PlanUpload))),
+    ("GET", rf"/v1/plans/{_ID}/versions/(\d+)", True, lambda s, _r, m, _d: s.plans.read(UUID(m[1]), int(m[2]))),
+    ("PUT", r"/v1/events/(\d+)/plan", True, lambda s, r, m, _d: s.plans.change(int(m[1]), _body(r, PlanChange))),
 )  # fmt: skip

@@ -34,6 +34,7 @@ from backend_client.wire import (
     EventId,
     EventSettings,
     EventStatus,
+    FieldProblem,
     Hold,
     HoldId,
     HoldRequest,
@@ -79,11 +80,18 @@ GRACE_S = 120
 class RefusalError(Exception):
     """A definite no, with the code of the wire."""
 
-    def __init__(self, code: ErrorCode, seats: tuple[SeatRef, ...] = (), offer: tuple[SeatRef, ...] = ()) -> None:
+    def __init__(
+        self,
+        code: ErrorCode,
+        seats: tuple[SeatRef, ...] = (),
+        offer: tuple[SeatRef, ...] = (),
+        fields: tuple[FieldProblem, ...] = (),
+    ) -> None:
         super().__init__(code.value)
         self.code = code
         self.seats = seats
         self.offer = offer
+        self.fields = fields
 
 
 @dataclass(slots=True)

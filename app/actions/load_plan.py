@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from uuid import UUID
 
 from uuid_utils.compat import uuid4
@@ -59,19 +61,18 @@ def begin_plan(desk: Desk, venue: Venue | None, plan_name: str, section: str, ca
     desk.store.plan_work.begin(rename_plan(draft, plan_name), origin, saved=False)
 
 
-def read_plan_file(desk: Desk, data: bytes, venue: Venue | None = None) -> None:
+async def open_plan_file(desk: Desk, path: Path) -> None:
     """Work on a plan file of our format, at the venue that the work before was at.
 
     Raises:
         NotAllowedError: the role may not draw plans.
         PlanFileError: it is none; the work before stays.
+        OSError: it cannot be read.
     """
     require(desk.store.session, Permission.DRAW_PLANS)
     work = desk.store.plan_work
-    draft = read_plan(data, new_guid)
-    if venue is not None:
-        origin = PlanOrigin(venue.venue_id, venue.name)
-    elif draft.name.strip() == work.origin.name:
+    draft = read_plan(await asyncio.to_thread(path.read_bytes), new_guid)
+    if draft.name.strip() == work.origin.name:
         origin = work.origin
     else:
         origin = PlanOrigin(work.origin.venue_id, work.origin.venue_name)
@@ -82,12 +83,16 @@ async def recall_draft(desk: Desk) -> bool:
     """Go on with the draft that was not saved when the console ended; False when there is none.
 
     Raises:
-        PlanFileError: there is one that cannot be read; it stays where it is.
+        PlanFileError: there is one that cannot be read; it is kept under another name.
     """
     if desk.plan_drafts is None:
         return False
     data = await desk.plan_drafts.read()
     if data is None:
         return False
-    desk.store.plan_work.unpack(data)
+    try:
+        desk.store.plan_work.unpack(data)
+    except PlanFileError:
+        await desk.plan_drafts.set_aside()
+        raise
     return True

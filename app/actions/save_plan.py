@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from pathlib import Path
 
 from app.actions.desk import Desk
 from app.core.errors import PlanNotReadyError
 from app.core.plan_faults import faults_of, may_be_saved
-from app.core.plan_file import plan_body
+from app.core.plan_file import plan_body, write_plan
 from app.core.plan_work import PlanWork
 from app.core.session import Permission, require
 from backend_client.errors import BookingRefusedError
@@ -62,6 +64,15 @@ async def refresh_events(desk: Desk) -> None:
     if work.origin.venue_id is not None:
         plans = await desk.client.venue_plans(work.origin.venue_id)
         work.put_events(next((plan.events for plan in plans.plans if plan.name == work.origin.name), ()))
+
+
+async def write_plan_file(desk: Desk, path: Path) -> None:
+    """Write the draft to a file of our format, whatever state it is in.
+
+    Raises:
+        OSError: it could not be written.
+    """
+    await asyncio.to_thread(path.write_bytes, write_plan(desk.store.plan_work.draft))
 
 
 async def keep_draft(desk: Desk) -> None:

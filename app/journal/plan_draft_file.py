@@ -31,6 +31,11 @@ class PlanDraftFile:
         async with self._turn:
             await asyncio.to_thread(_write, self.path, data)
 
+    async def set_aside(self) -> None:
+        """Keep what cannot be read under another name, for whoever may be able to."""
+        async with self._turn:
+            await asyncio.to_thread(self.path.replace, self.path.with_suffix(".damaged"))
+
     async def forget(self) -> None:
         """Keep nothing."""
         async with self._turn:

@@ -32,6 +32,7 @@ from app.screens.device_lamps import DeviceLamps
 from app.screens.dialogs import AskDialog, KeysDialog
 from app.screens.looks import apply_direction, theme_of, wants_less_motion
 from app.screens.main_window import MainWindow
+from app.screens.plan_bindings import PlanBindings
 from app.screens.sale_bindings import KNOWN_ERRORS, SaleBindings
 from app.screens.words import Advice, advice_for, refusal_words
 from app.settings import LANGUAGE, LAST_EVENT, MOTION, PATTERNS, SIGN_IN_NAME, THEME, Setting, Settings
@@ -82,6 +83,7 @@ class Bindings(QObject):
         self._settings_told = False
         self.signals = StoreSignals(desk.store, self)
         self.sale = SaleBindings(window, desk, deeds)
+        self.plans = PlanBindings(window, desk, deeds)
         self.chart = ChartBindings(window, desk, deeds)
         self.lamps = DeviceLamps(window, desk, deeds)
         self._second = QTimer(self)
@@ -136,6 +138,7 @@ class Bindings(QObject):
         trouble = await self._resume_once()
         self.sale.start_settling()
         await self._load_events()
+        await self.plans.offer()
         sale = self._desk.store.sale
         if sale is not None and not sale.ended:
             await self._open(sale.event_id)
@@ -269,6 +272,7 @@ class Bindings(QObject):
         self._window.rebuild(theme, self._settings.get(THEME))
         self._connect_screens()
         self.sale.connect_screens()
+        self.plans.connect_screens()
         self._window.screens.show_all()
         self.lamps.look()
         if self._deeds.is_running("restore") and self._desk.store.session is None:
@@ -285,6 +289,7 @@ class Bindings(QObject):
 
     async def _close(self) -> None:
         if await self._may_leave(_("Close the console"), _("Stay")):
+            await self.plans.keep_now()
             self.closing.emit()
 
     async def _may_leave(self, yes: str, no: str) -> bool:
@@ -339,6 +344,8 @@ class Bindings(QObject):
         elif screens.current is screens.events:
             screens.events.set_loaded()
             screens.events.tell(words)
+        elif screens.current is screens.plans:
+            screens.plans.tell(words)
         else:
             screens.counter.panel.tell(words)
 
@@ -396,6 +403,8 @@ class Bindings(QObject):
 
     def _on_store_changed(self, change: Change) -> None:
         self._window.screens.show_change(change)
+        if Change.SESSION in change:
+            self._window.show_session()
         if Change.SALE in change:
             self.lamps.show_printer()
             self.sale.print_if_due()

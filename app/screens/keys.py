@@ -32,6 +32,7 @@ REDO: Final = Key("Ctrl+Shift+Z", marked("Redo the pick"))
 FIND_ANYWHERE: Final = Key("Ctrl+F", marked("Find a seat"))
 PRINT_CHART: Final = Key("Ctrl+P", marked("Print the seat map"))
 EVENTS: Final = Key("Ctrl+E", marked("Go to the list of events"))
+PLANS: Final = Key("Ctrl+Shift+P", marked("Go to the plan editor"))
 QUIT: Final = Key("Ctrl+Q", marked("Close the console"))
 
 TOGETHER: Final = Key("1 – 6", marked("Seats that one click takes"))
@@ -57,6 +58,7 @@ ON_MAP: Final = (
     WHERE,
     FIND,
     MINIMAP,
+    PRINT_CHART,
 )
 ZOOM: Final = (Key("+ / −", marked("Zoom in, zoom out")), Key("0", marked("Show the whole plan")))
 
@@ -74,6 +76,25 @@ WITH_MOUSE: Final = (
 AT_A_NEW_SALE: Final = (STEP, PICK, TOGETHER, BEST, FIND, ZOOM[0], HOLD, EVENTS, HELP)
 """What a clerk needs before the first seat is picked."""
 
-SALE: Final = (HELP, MAP, PRICES, HOLD, EXACT_CASH, CASH, CARD, PARK, NEXT, STOP, PRINT_CHART, EVENTS, QUIT)
+SALE: Final = (HELP, MAP, PRICES, HOLD, EXACT_CASH, CASH, CARD, PARK, NEXT, STOP, EVENTS, PLANS, QUIT)
 PICKING: Final = (FIND_ANYWHERE, OFFER, UNDO, REDO)
 ANYWHERE: Final = (*SALE, *PICKING)
+
+ON_PLAN: Final = (
+    Key("V R B S T", marked("Choose, draw a row, a block, a stage, a text; Enter draws it in the middle")),
+    Key("↑ ↓", marked("Go from row to row and to the shapes")),
+    Key("← →", marked("Go along the seats of the row")),
+    Key("Ctrl + ← ↑ → ↓", marked("Move what is chosen; with Shift by the smallest step")),
+    Key("Shift + ↑ ↓ ← →", marked("Choose more")),
+    Key("Enter", marked("Go to the words of what is chosen")),
+    Key("Del", marked("Delete what is chosen")),
+    Key("Ctrl+A", marked("Choose everything")),
+    Key("Ctrl+D", marked("Duplicate what is chosen")),
+    Key("Ctrl+Z", marked("Undo; with Shift: redo")),
+    Key("Ctrl+S", marked("Save the plan as a new version")),
+    Key("+ / −", marked("Zoom in, zoom out")),
+    Key("0", marked("Show the whole plan")),
+    Key(marked("Alt + click"), marked("Choose one seat of a row")),
+    Key(marked("Alt + drag"), marked("Move freely, without the grid")),
+)
+"""In the plan editor."""

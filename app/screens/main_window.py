@@ -9,11 +9,13 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup, QCloseEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
+from app.core.session import Permission
 from app.core.store import Change, ConsoleStore
 from app.i18n import LANGUAGES, _, current_language
 from app.screens import keys
 from app.screens.counter import CounterScreen
 from app.screens.events import EventsScreen
+from app.screens.plan_editor import PlanEditorScreen
 from app.screens.sign_in import SignInScreen
 from app.screens.status_strip import StatusStrip
 from widgets.async_button import AsyncButton
@@ -41,9 +43,10 @@ class Screens(QWidget):
         self.sign_in = SignInScreen(theme, around.server, around.sign_in_name)
         self.events = EventsScreen(theme, store)
         self.counter = CounterScreen(theme, store, around.hold_warning_s)
+        self.plans = PlanEditorScreen(theme, store.plan_work)
         self.strip = StatusStrip(theme, store, around.steady)
         self._pages = QStackedWidget()
-        for screen in (self.sign_in, self.events, self.counter):
+        for screen in (self.sign_in, self.events, self.counter, self.plans):
             self._pages.addWidget(screen)
         page = QVBoxLayout(self)
         page.setContentsMargins(0, 0, 0, 0)
@@ -60,7 +63,7 @@ class Screens(QWidget):
     def buttons(self) -> dict[str, list[AsyncButton]]:
         """Buttons by the deed that keeps them busy."""
         gathered = dict(self.counter.buttons)
-        for deed, button in (*self.sign_in.buttons.items(), *self.events.buttons.items()):
+        for deed, button in (*self.sign_in.buttons.items(), *self.events.buttons.items(), *self.plans.buttons.items()):
             gathered.setdefault(deed, []).append(button)
         return gathered
 
@@ -72,12 +75,13 @@ class Screens(QWidget):
         self._pages.setCurrentWidget(screen)
         if isinstance(screen, CounterScreen):
             screen.focus_map()
-        elif isinstance(screen, SignInScreen | EventsScreen):
+        elif isinstance(screen, SignInScreen | EventsScreen | PlanEditorScreen):
             screen.focus_first()
 
     def take_over(self, old: Screens) -> None:
         """Go on where the screens before stood: the part of the map that is seen, what was typed and not yet sent."""
         self.counter.take_view_of(old.counter)
+        self.plans.take_over(old.plans)
         self.events.search.setText(old.events.search.text())
         self.sign_in.name.setText(old.sign_in.name.text())
         self.sign_in.password.setText(old.sign_in.password.text())
@@ -126,6 +130,7 @@ class MainWindow(QMainWindow):
     sign_out_requested = Signal()
     keys_requested = Signal()
     close_requested = Signal()
+    plans_requested = Signal()
     screens_rebuilt = Signal()
 
     def __init__(self, theme: Theme, store: ConsoleStore, around: Surroundings, theme_choice: str = "system") -> None:
@@ -175,12 +180,17 @@ class MainWindow(QMainWindow):
         old.hide()
         old.deleteLater()
         self._build_menus()
-        for screen in (self.screens.sign_in, self.screens.events, self.screens.counter):
+        for screen in (self.screens.sign_in, self.screens.events, self.screens.counter, self.screens.plans):
             if type(screen) is shown:
                 self.screens.go_to(screen)
         self.screens.show_all()
         self.screens_rebuilt.emit()
         QTimer.singleShot(0, self._put_focus)  # what was built just now is shown in the next turn
+
+    def show_session(self) -> None:
+        """Offer what the person who is signed in may do."""
+        session = self._store.session
+        self._plans_action.setEnabled(session is not None and session.may(Permission.DRAW_PLANS))
 
     def _put_focus(self) -> None:
         """Put the keyboard on the control that had it before the screens were built anew, if it is shown again."""
@@ -213,6 +223,10 @@ class MainWindow(QMainWindow):
         motion.setChecked(self._less_motion)
         motion.triggered.connect(self.less_motion_chosen)
         view.addAction(motion)
+        view.addSeparator()
+        self._plans_action = _action(self, _("Plan editor"), self.plans_requested, keys.PLANS.sequence)
+        view.addAction(self._plans_action)
+        self.show_session()
         helping = bar.addMenu(_("&Help"))
         helping.addAction(_action(self, _("Keys"), self.keys_requested, keys.HELP.sequence))
 

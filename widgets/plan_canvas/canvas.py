@@ -83,6 +83,8 @@ class PlanCanvas(QWidget):
         self.chosen = Chosen()
         self.view = CanvasView()
         self.tool = Tool.CHOOSE
+        self.tool_keys: dict[str, Tool] = {}
+        """Letters that take a tool in hand."""
         self._gesture: Gesture | None = None
         self._is_fitted = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -340,6 +342,8 @@ class PlanCanvas(QWidget):
             self.zoom_out()
         elif event.text() == "0":
             self.fit()
+        elif event.text().upper() in self.tool_keys:
+            self.set_tool(self.tool_keys[event.text().upper()])
         else:
             super().keyPressEvent(event)
             return

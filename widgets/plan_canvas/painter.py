@@ -175,10 +175,10 @@ class HallPainter:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(middle, radius + 3, radius + 3)
         if self._chosen.has_seat(self._scene, seat):
-            painter.setPen(QPen(theme.map_color("mine_halo"), 5))
+            painter.setPen(QPen(theme.map_color("mine_halo"), 4))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(middle, radius + 1.5, radius + 1.5)
-            painter.setPen(QPen(theme.map_color("mine"), 2))
+            painter.setPen(QPen(theme.map_color("mine"), 1.5))
             painter.drawEllipse(middle, radius + 1.5, radius + 1.5)
 
     def _paint_marks(self, seat: CanvasSeat, middle: QPointF, radius: float, fill: QColor) -> None:
