@@ -262,7 +262,7 @@ class KeysDialog(QDialog):
         self.setWindowTitle(_("Keys"))
         self.setFixedWidth(LIST_PX)
         self.setAccessibleName(_("Keys"))
-        page = column(theme, margin="wide", gap="small", parent=self)
+        page = column(theme, margin="large", gap="small", parent=self)
         page.addWidget(label(_("Keys"), kind="title"))
         on_map = column(theme, gap="small")
         on_map.addWidget(label(_("On the seat map"), kind="lead"))

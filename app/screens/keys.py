@@ -58,7 +58,6 @@ ON_MAP: Final = (
     WHERE,
     FIND,
     MINIMAP,
-    PRINT_CHART,
 )
 ZOOM: Final = (Key("+ / −", marked("Zoom in, zoom out")), Key("0", marked("Show the whole plan")))
 
