@@ -757,6 +757,19 @@ class PlanStanding(Message, frozen=True, kw_only=True):
     area: PlanArea
 
 
+class PlanPicture(Message, frozen=True, kw_only=True):
+    """A picture under the plan, filling the rectangle: `image` is the file itself (PNG or JPEG, base64 in JSON)."""
+
+    media_type: str
+    image: bytes
+    x: float
+    y: float
+    width: float
+    height: float
+    opacity: float = 1.0
+    floor_no: int = 0
+
+
 class PlanView(Message, frozen=True, kw_only=True):
     """What people see from a seat: an image for the seats of these `guids`, or, without any, for a whole section.
 
@@ -803,6 +816,7 @@ class Plan(Message, frozen=True, kw_only=True):
     tables: tuple[PlanTable, ...] = ()
     standing: tuple[PlanStanding, ...] = ()
     views: tuple[PlanView, ...] = ()
+    pictures: tuple[PlanPicture, ...] = ()
 
 
 # ---------------------------------------------------------------- sale

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from backend_client.wire import EventDetail, Plan, PlanArea, PlanStanding, PlanTable
-from widgets.seat_map.plan import MapArea, SeatMapPlan
+from backend_client.wire import EventDetail, Plan, PlanArea, PlanPicture, PlanStanding, PlanTable
+from widgets.seat_map.plan import MapArea, MapImage, SeatMapPlan
 
 
 def map_plan(plan: Plan, event: EventDetail) -> SeatMapPlan:
@@ -39,6 +39,7 @@ def map_plan(plan: Plan, event: EventDetail) -> SeatMapPlan:
             *(_standing(place) for place in plan.standing),
             *(_table(plan, table) for table in plan.tables),
         ),
+        images=tuple(_image(picture) for picture in plan.pictures),
         floor_name=tuple(floor.name for floor in plan.floors),
         section_floor=tuple(section.floor_no for section in sections) if plan.floors else (),
         seat_radius=plan.seat_radius,
@@ -49,6 +50,18 @@ def map_plan(plan: Plan, event: EventDetail) -> SeatMapPlan:
 
 def _area(area: PlanArea) -> MapArea:
     return MapArea(**{name: getattr(area, name) for name in PlanArea.__struct_fields__})
+
+
+def _image(picture: PlanPicture) -> MapImage:
+    return MapImage(
+        data=picture.image,
+        x=picture.x,
+        y=picture.y,
+        width=picture.width,
+        height=picture.height,
+        opacity=picture.opacity,
+        floor_no=picture.floor_no,
+    )
 
 
 def _standing(place: PlanStanding) -> MapArea:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode, b64encode
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,13 @@ from booking.domain.seating_plan.model import (
     AreaText,
     Category,
     LabelPosition,
+    PlanPicture,
     Point,
     Row,
     Seat,
     SeatFlag,
     SeatingPlan,
+    SeatView,
     Section,
     StandingArea,
     Table,
@@ -32,11 +35,13 @@ from booking.domain.seating_plan.model import (
 )
 from booking.domain.seating_plan.options import ReadOptions
 from booking.domain.seating_plan.own_writer import write_own
+from booking.domain.seating_plan.pictures import MAX_PICTURE_BYTES
 from booking.domain.seating_plan.pretix_writer import left_out, write_pretix
 from booking.domain.seating_plan.repairs import ALL_REPAIRS, REPAIR_WORDS, Repair, chosen_repairs
 from booking.domain.seating_plan.teatro_aurora import teatro_aurora
 from tests.fixtures.plans import file_bytes
 
+PNG = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==")
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "seating-plan-format.md").read_text(encoding="utf-8")
 SCHEMA = json.loads((DOCS / "seating-plan.schema.json").read_bytes())
@@ -72,6 +77,8 @@ def everything() -> SeatingPlan:
         ),
         Point(12.5, -3.0), ("Ground", "Balcony"),
         (StandingArea("Pit", 80, 1, Area(AreaShape.ELLIPSE, 60.0, 90.0, 40.0, 20.0, floor_no=1)),),
+        (SeatView("image/png", PNG, "Stalls"), SeatView("image/png", PNG, guids=("b1",))),
+        (PlanPicture("image/png", PNG, -1.0, 2.0, 300.0, 200.0, 0.25, 1),),
     )  # fmt: skip
 
 
@@ -125,8 +132,10 @@ def test_plain_pretix_has_no_member_of_ours_and_says_what_it_loses() -> None:
     assert b"taquilla" not in plain
     assert left_out(plan) == (
         "the marks of 1 seats", "the focal point (12.5, -3)", "2 floors", "1 standing areas", "the drawing of 1 tables",
+        "1 pictures", "2 views from seats",
     )  # fmt: skip
-    assert left_out(replace(everything(), focal=None, floors=(), standing=())) == left_out(everything())[::4]
+    marked = sum(1 for seat in teatro_aurora().seats() if seat.flags)
+    assert left_out(teatro_aurora()) == (f"the marks of {marked} seats",)
 
 
 @pytest.mark.parametrize(
@@ -148,6 +157,14 @@ def test_plain_pretix_has_no_member_of_ours_and_says_what_it_loses() -> None:
         (lambda plan: plan["standing"][0].update(capacity=1.5), "/standing/0/capacity", "number-out-of-range"),
         (lambda plan: plan["standing"][0]["area"].update(floor=7), "/standing/0/name", "unknown-value"),
         (lambda plan: plan["floors"].append(3), "/floors/2", "wrong-type"),
+        (lambda plan: plan["pictures"][0].update(image="no picture"), "/pictures/0/image", "unknown-value"),
+        (lambda plan: plan["pictures"][0].update(image="R0lGODlh"), "/pictures/0/image", "unknown-value"),
+        (lambda plan: plan["pictures"][0].update(floor=2), "/pictures/0/floor", "unknown-value"),
+        (lambda plan: plan["pictures"][0].update(opacity=1.5), "/pictures/0/opacity", "number-out-of-range"),
+        (lambda plan: plan["pictures"][0].update(image=_image_of(MAX_PICTURE_BYTES + 1)),
+         "/pictures/0/image", "file-too-large"),
+        (lambda plan: plan["pictures"].extend([plan["pictures"][0] | {"image": _image_of(MAX_PICTURE_BYTES)}] * 2),
+         "/pictures", "file-too-large"),
         (lambda plan: plan.update(focal_point={"x": 1}), "/focal_point/y", "member-missing"),
     ],
 )  # fmt: skip
@@ -213,6 +230,11 @@ def test_a_corrected_focal_point_is_part_of_the_plan() -> None:
     plan = read_plan(write_own(small_hall()), ReadOptions(focal=Point(5.0, 6.0))).plan
     assert plan == replace(small_hall(), focal=Point(5.0, 6.0))
     assert plan_digest(plan) != plan_digest(small_hall())
+
+
+def _image_of(size: int) -> str:
+    """Base64 of so many bytes that begin as a PNG does."""
+    return b64encode(PNG[:8] + bytes(size - 8)).decode()
 
 
 def _objects(schema: Any) -> list[dict[str, Any]]:

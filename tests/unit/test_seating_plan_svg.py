@@ -315,3 +315,32 @@ def test_attributes_beyond_the_bound_are_refused_or_taken_as_empty(monkeypatch: 
     assert codes(drawing(f'<g class="{"seat " * 3_000}">{SEAT}</g>')) == []
     monkeypatch.setattr(svg_source, "MAX_ATTRIBUTES", 3)
     assert codes(drawing(SEAT)) == ["too-many"]
+
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
+
+
+def test_a_picture_that_the_drawing_carries_lies_under_the_plan() -> None:
+    image = f'<image x="5" y="10" width="50" height="20" opacity="0.5" href="data:image/png;base64,{PNG}"/>'
+    plan = drawing(f'<g transform="scale(2)">{image}</g>{SEAT}').plan
+    assert plan is not None
+    (picture,) = plan.pictures
+    assert (picture.media_type, picture.x, picture.y, picture.width, picture.height) == ("image/png", 10, 20, 100, 40)
+    assert picture.opacity == 0.5
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        '<image width="5" height="5" href="https://example.org/hall.png"/>',
+        '<image width="5" height="5" href="file:///etc/passwd"/>',
+        '<image width="5" height="5" href="data:image/png;base64,####"/>',
+        f'<image width="5" height="5" transform="rotate(9)" href="data:image/png;base64,{PNG}"/>',
+        f'<image href="data:image/png;base64,{PNG}"/>',
+    ],
+)
+def test_other_pictures_are_left_out_and_said_and_nothing_is_fetched(image: str) -> None:
+    reading = drawing(SEAT + image)
+    assert reading.plan is not None
+    assert reading.plan.pictures == ()
+    assert [item.code for item in reading.warnings] == ["not-kept"]

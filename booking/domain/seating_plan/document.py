@@ -36,6 +36,7 @@ from booking.domain.seating_plan.model import (
     Section,
     StandingArea,
 )
+from booking.domain.seating_plan.pictures import picture_body, picture_of_body
 from booking.domain.seating_plan.views import view_body, view_of_body
 
 
@@ -98,6 +99,7 @@ def _optional_members(plan: SeatingPlan) -> Document:
         "tables": table_bodies([row for _, row in plan.rows()]),
         "standing": [standing_body(area) for area in plan.standing],
         "views": [view_body(view) for view in plan.views],
+        "pictures": [picture_body(picture) for picture in plan.pictures],
         "extras": _extras(plan),
     }
 
@@ -127,6 +129,7 @@ def plan_of_document(data: bytes) -> SeatingPlan:
         tuple(floor["name"] for floor in body.get("floors", ())),
         tuple(standing_of_body(area) for area in body.get("standing", ())),
         tuple(view_of_body(view) for view in body.get("views", ())),
+        tuple(picture_of_body(picture) for picture in body.get("pictures", ())),
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from booking.domain.seating_plan.model import Area, Category, LabelPosition, Point, SeatFlag, Table
+from booking.domain.seating_plan.model import Area, Category, LabelPosition, PlanPicture, Point, SeatFlag, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +86,4 @@ class PlanDraft:
     floors: tuple[str, ...] = ()
     seat_items: int = 0
     has_seats_member: bool = True
+    pictures: tuple[PlanPicture, ...] = ()

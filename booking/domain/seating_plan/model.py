@@ -179,6 +179,20 @@ class StandingArea:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanPicture:
+    """A picture under the drawing; it fills the rectangle at (`x`, `y`). `opacity` from 0 to 1."""
+
+    media_type: str
+    image: bytes
+    x: float
+    y: float
+    width: float
+    height: float
+    opacity: float = 1.0
+    floor_no: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class SeatView:
     """An image of what people see: from the seats of these guids, or, without any, from the section of that name."""
 
@@ -206,6 +220,7 @@ class SeatingPlan:
     floors: tuple[str, ...] = ()
     standing: tuple[StandingArea, ...] = ()
     views: tuple[SeatView, ...] = ()
+    pictures: tuple[PlanPicture, ...] = ()
     _rows: tuple[tuple[int, Row], ...] = field(init=False, repr=False, compare=False, default=())
 
     def __post_init__(self) -> None:

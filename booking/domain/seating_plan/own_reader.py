@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from booking.domain.seating_plan.category_book import CategoryBook, palette_color
 from booking.domain.seating_plan.drafts import Naming, PlanDraft, RowDraft, SeatDraft, SectionDraft
 from booking.domain.seating_plan.faults import FindingCode, Findings, PlanCounts, PlanReading
@@ -23,11 +21,12 @@ from booking.domain.seating_plan.model import (
     LabelPosition,
     Point,
 )
+from booking.domain.seating_plan.pictures import read_pictures
 from booking.domain.seating_plan.plan_rules import finish
+from booking.domain.seating_plan.plan_views import with_views
 from booking.domain.seating_plan.pretix_additions import read_flags, read_floor, read_standing, read_table
 from booking.domain.seating_plan.pretix_areas import read_area
 from booking.domain.seating_plan.repairs import Repair
-from booking.domain.seating_plan.views import read_views
 
 FORMAT = "taquilla"
 MARK = "taquilla_plan"
@@ -35,6 +34,7 @@ VERSION = 1
 _NAMING = Naming(section="/name", row="/label", number="/number", guid="/id")
 _PLAN = frozenset({
     MARK, "name", "size", "focal_point", "floors", "categories", "sections", "areas", "standing", "views",
+    "pictures",
     "$schema",
 })  # fmt: skip
 _CATEGORY = frozenset({"name", "color"})
@@ -90,21 +90,8 @@ class _OwnReader:
             self._seat_items,
             has_seats_member=plan.has("sections"),
         )
-        return self._with_views(plan, finish(self._findings, FORMAT, draft, _NAMING), draft)
-
-    def _with_views(self, plan: Members, reading: PlanReading, draft: PlanDraft) -> PlanReading:
-        """Views name sections and ids as they came out; of a plan that is refused, as they stand in the file."""
-        if not plan.has("views"):
-            return reading
-        if reading.plan is not None:
-            sections = [section.name for section in reading.plan.sections]
-            guids = [seat.guid for seat in reading.plan.seats()]
-        else:
-            sections = [section.name for section in draft.sections]
-            guids = [seat.guid for section in draft.sections for row in section.rows for seat in row.seats]
-        views = read_views(plan, self._findings, sections, guids)
-        whole = None if reading.plan is None else replace(reading.plan, views=views)
-        return self._findings.reading(FORMAT, whole, reading.counts)
+        draft.pictures = read_pictures(self._findings, plan, "pictures", len(draft.floors))
+        return with_views(self._findings, plan, "views", finish(self._findings, FORMAT, draft, _NAMING), draft)
 
     def _item(self, parent: Members, name: str, index: int, value: object) -> Members:
         return Members(self._findings, value, f"{parent.at(name)}/{index}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from booking.domain.seating_plan.model import Row, Seat, SeatingPlan, Section
 from booking.domain.seating_plan.own_reader import MARK, VERSION
+from booking.domain.seating_plan.pictures import picture_object
 from booking.domain.seating_plan.pretix_writer import (
     Object,
     area_object,
@@ -36,6 +37,8 @@ def write_own(plan: SeatingPlan, *, indent: int | None = None) -> bytes:
         }
         for area in plan.standing
     ]
+    if plan.pictures:
+        body["pictures"] = [picture_object(picture) for picture in plan.pictures]
     if plan.views:
         body["views"] = [view_object(view) for view in plan.views]
     return encode_json(body, indent)

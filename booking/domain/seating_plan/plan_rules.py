@@ -169,7 +169,7 @@ def _build(draft: PlanDraft, guids: list[str]) -> SeatingPlan:
     width, height = draft.size or _bounds(sections)
     return SeatingPlan(
         draft.name or _PLAN_NAME, width, height, tuple(draft.categories), sections, tuple(draft.areas), draft.focal,
-        draft.floors, standing,
+        draft.floors, standing, pictures=draft.pictures,
     )  # fmt: skip
 
 

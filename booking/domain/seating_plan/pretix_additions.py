@@ -1,8 +1,9 @@
 """What we add to pretix seating plans, so that a plan goes out and comes in whole; other readers may ignore it.
 
 On the plan: `taquilla_focal_point` {x, y}, `taquilla_floors` [name, …], `taquilla_standing` [{name, capacity, category,
-area}]. On a zone or area: `taquilla_floor`, the number of its floor from 0. On a row: `taquilla_table` {kind, shape, x,
-y, width, height, rotation, whole}, absolute. On a seat: `taquilla_flags`.
+area}], `taquilla_pictures` [{image, x, y, width, height, opacity, floor}], `taquilla_views` [{section|seats, image}].
+On a zone or area: `taquilla_floor`, the number of its floor from 0. On a row: `taquilla_table` {kind, shape, x, y,
+width, height, rotation, whole}, absolute. On a seat: `taquilla_flags`.
 """
 
 from __future__ import annotations
@@ -18,16 +19,19 @@ from booking.domain.seating_plan.model import (
     MAX_PLACES,
     MAX_STANDING,
     AreaShape,
+    PlanPicture,
     Point,
     SeatFlag,
     Table,
     TableKind,
 )
+from booking.domain.seating_plan.pictures import read_pictures
 from booking.domain.seating_plan.pretix_areas import read_area
 
 FLAGS, FLOOR, TABLE = "taquilla_flags", "taquilla_floor", "taquilla_table"
 FOCAL, FLOORS, STANDING = "taquilla_focal_point", "taquilla_floors", "taquilla_standing"
-PLAN_ADDITIONS = frozenset({FOCAL, FLOORS, STANDING})
+PICTURES, VIEWS = "taquilla_pictures", "taquilla_views"
+PLAN_ADDITIONS = frozenset({FOCAL, FLOORS, STANDING, PICTURES, VIEWS})
 FLAG_NAMES = {
     "accessible": SeatFlag.ACCESSIBLE,
     "companion": SeatFlag.COMPANION,
@@ -43,6 +47,7 @@ class PlanAdditions:
     focal: Point | None = None
     floors: tuple[str, ...] = ()
     standing: list[StandingDraft] = field(default_factory=list)
+    pictures: tuple[PlanPicture, ...] = ()
 
 
 def read_plan_additions(findings: Findings, plan: Members, categories: CategoryBook) -> PlanAdditions:
@@ -53,7 +58,8 @@ def read_plan_additions(findings: Findings, plan: Members, categories: CategoryB
         for index, value in enumerate(plan.items(STANDING, limit=MAX_STANDING, required=False))
     ]
     focal = plan.point(FOCAL) if plan.has(FOCAL) else None
-    return PlanAdditions(focal, names, [area for area in standing if area is not None])
+    pictures = read_pictures(findings, plan, PICTURES, len(names))
+    return PlanAdditions(focal, names, [area for area in standing if area is not None], pictures)
 
 
 def read_standing(

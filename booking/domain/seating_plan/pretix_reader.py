@@ -26,10 +26,12 @@ from booking.domain.seating_plan.model import (
 )
 from booking.domain.seating_plan.options import DEFAULT_OPTIONS, ReadOptions
 from booking.domain.seating_plan.plan_rules import finish
+from booking.domain.seating_plan.plan_views import with_views
 from booking.domain.seating_plan.pretix_additions import (
     FLOOR,
     PLAN_ADDITIONS,
     TABLE,
+    VIEWS,
     read_flags,
     read_floor,
     read_plan_additions,
@@ -102,8 +104,9 @@ class _PretixReader:
             additions.floors,
             self._seat_items,
             has_seats_member=members.has("zones"),
+            pictures=additions.pictures,
         )
-        return finish(self._findings, FORMAT, draft, _NAMING)
+        return with_views(self._findings, members, VIEWS, finish(self._findings, FORMAT, draft, _NAMING), draft)
 
     def _read_categories(self, plan: Members) -> None:
         values = plan.items("categories", limit=MAX_CATEGORIES)

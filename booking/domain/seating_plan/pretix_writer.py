@@ -10,7 +10,19 @@ from __future__ import annotations
 import json
 
 from booking.domain.seating_plan.model import Area, AreaShape, AreaText, Row, Seat, SeatingPlan, Section, Table
-from booking.domain.seating_plan.pretix_additions import FLAG_NAMES, FLAGS, FLOOR, FLOORS, FOCAL, STANDING, TABLE
+from booking.domain.seating_plan.pictures import picture_object
+from booking.domain.seating_plan.pretix_additions import (
+    FLAG_NAMES,
+    FLAGS,
+    FLOOR,
+    FLOORS,
+    FOCAL,
+    PICTURES,
+    STANDING,
+    TABLE,
+    VIEWS,
+)
+from booking.domain.seating_plan.views import view_object
 
 Object = dict[str, object]
 
@@ -50,6 +62,8 @@ def left_out(plan: SeatingPlan) -> tuple[str, ...]:
         f"{len(plan.floors)} floors": plan.floors,
         f"{len(plan.standing)} standing areas": plan.standing,
         f"the drawing of {tables} tables": tables,
+        f"{len(plan.pictures)} pictures": plan.pictures,
+        f"{len(plan.views)} views from seats": plan.views,
     }
     return tuple(words for words, there in lost.items() if there)
 
@@ -79,6 +93,8 @@ def _plan_additions(plan: SeatingPlan) -> Object:
         FOCAL: point_object(plan.focal.x, plan.focal.y) if plan.focal else None,
         FLOORS: list(plan.floors),
         STANDING: standing,
+        PICTURES: [picture_object(picture) for picture in plan.pictures],
+        VIEWS: [view_object(view) for view in plan.views],
     }
     return {name: value for name, value in additions.items() if value}
 

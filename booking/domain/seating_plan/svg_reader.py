@@ -18,6 +18,7 @@ from booking.domain.seating_plan.plan_rules import finish
 from booking.domain.seating_plan.row_order import order_along
 from booking.domain.seating_plan.seat_pattern import USUAL_PATTERNS, SeatPattern, SeatPatternError, parse_pattern
 from booking.domain.seating_plan.svg_drawing import Drawing
+from booking.domain.seating_plan.svg_pictures import pictures_of
 from booking.domain.seating_plan.svg_shapes import SeatNumbers, areas_of
 from booking.domain.seating_plan.svg_source import Element, load_elements
 
@@ -94,6 +95,7 @@ class _SvgReader:
             size=self._drawing.size,
             seat_items=self._seats.count,
             has_seats_member=False,
+            pictures=pictures_of(self._findings, self._drawing),
         )
         self._move_to_origin(draft)
         self._categories.check()

@@ -11,6 +11,7 @@ from xml.parsers import expat
 
 from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.json_source import MAX_BYTES
+from booking.domain.seating_plan.pictures import MAX_PICTURE_BYTES
 
 MAX_DEPTH = 100
 MAX_ELEMENTS = 600_000
@@ -19,6 +20,7 @@ MAX_ATTRIBUTES = 5_000_000
 MAX_OUTLINE, MAX_VALUE = 1_000_000, 10_000
 """Signs of the data of a path or polygon, and of other attributes; longer ones (pictures) are taken as empty."""
 _OUTLINES = frozenset({"d", "points"})
+_MAX_LINK = 2 * MAX_PICTURE_BYTES
 
 
 @dataclass(slots=True)
@@ -120,7 +122,8 @@ class _Collector:
 
 
 def _bounded(name: str, value: str) -> str:
-    if len(value) <= (MAX_OUTLINE if name in _OUTLINES else MAX_VALUE):
+    bound = MAX_OUTLINE if name in _OUTLINES else _MAX_LINK if name == "href" else MAX_VALUE
+    if len(value) <= bound:
         return value
     return "(too long)" if name == "transform" else ""  # nobody shall sit where an unread transform leaves them
 

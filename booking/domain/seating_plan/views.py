@@ -70,12 +70,12 @@ def media_type_of(image: bytes) -> str:
 
 
 def read_views(
-    plan: Members, findings: Findings, sections: Iterable[str], guids: Iterable[str]
+    plan: Members, findings: Findings, sections: Iterable[str], guids: Iterable[str], member: str = "views"
 ) -> tuple[SeatView, ...]:
     """The member `views` of our own format: `section` or `seats` (their ids), and `image` in base64."""
     book = ViewBook(findings, sections, guids)
-    for index, value in enumerate(plan.items("views", limit=MAX_VIEWS, required=False)):
-        view = Members(findings, value, f"{plan.at('views')}/{index}")
+    for index, value in enumerate(plan.items(member, limit=MAX_VIEWS, required=False)):
+        view = Members(findings, value, f"{plan.at(member)}/{index}")
         view.warn_about_others(_VIEW)
         text = view.text("image", limit=MAX_VIEW_BYTES * 2)
         seats = view.texts("seats", limit=MAX_SEATS_OF_VIEW)
