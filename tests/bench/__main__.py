@@ -18,6 +18,7 @@ BENCHES = {
     "payments": "checkout, payment and order status through their lanes against one call each",
     "admission": "general admission against the documents' counter and SKIP LOCKED",
     "feed": "a change of a seat until it shows on another console",
+    "seat-detail": "who has a seat and all that happened to it, in a house with a long past",
     "seat-map": "the seat map against QGraphicsScene and pyqtgraph",
 }
 DONE, WRONG_USE = 0, 2

@@ -54,12 +54,13 @@ CREATE OR REPLACE FUNCTION tickets_of_line(p_order uuid, p_seat integer) RETURNS
     SELECT * FROM tickets t WHERE t.order_id = p_order AND t.seat_no = p_seat AND t.status = 'VOID'
 $$;
 
--- Everything that happened to a seat, oldest first: no more than p_limit of each source, and of those the newest. `rank` orders
--- what happened in one instant. Not found here: who released a hold by hand, and the marks of a ticket before its last print
--- that no print job tells of.
+-- Everything that happened to a seat: no more than p_limit of each source, and of those the newest. `rank` orders what
+-- happened in one instant; `more` says who it was (`by`) where that is no principal. Not found here: who released a hold by
+-- hand, and prints that no print job tells of.
 DROP FUNCTION IF EXISTS seat_history(integer, integer, integer);
 CREATE OR REPLACE FUNCTION seat_history(p_event integer, p_seat integer, p_limit integer)
-RETURNS TABLE (at timestamptz, rank integer, kind text, by jsonb, hold_id uuid, order_id uuid, more jsonb)
+RETURNS TABLE (at timestamptz, rank integer, kind text, principal text, device_id uuid, staff_id uuid, hold_id uuid,
+               order_id uuid, more jsonb)
 LANGUAGE plpgsql STABLE
 -- Every row is found by a key, also in tables that nobody has analysed yet.
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -74,17 +75,16 @@ DECLARE
     v_plan   uuid := (SELECT e.plan_id FROM events e WHERE e.event_id = p_event);
 BEGIN
     RETURN QUERY
-    SELECT h.created_at, 2, 'held', seat_actor(p_event, h.principal, h.device_id, h.staff_id), h.hold_id, NULL::uuid,
-           '{}'::jsonb
+    SELECT h.created_at, 2, 'held', h.principal, h.device_id, h.staff_id, h.hold_id, NULL::uuid, '{}'::jsonb
       FROM holds h WHERE h.hold_id = ANY (v_holds)
      UNION ALL
-    SELECT h.ended_at, 1, CASE h.status WHEN 'RELEASED' THEN 'released' ELSE 'expired' END, NULL, h.hold_id, NULL, '{}'
+    SELECT h.ended_at, 1, CASE h.status WHEN 'RELEASED' THEN 'released' ELSE 'expired' END, NULL, NULL, NULL, h.hold_id,
+           NULL, '{}'
       FROM holds h WHERE h.hold_id = ANY (v_holds) AND h.status IN ('RELEASED', 'EXPIRED');
 
     RETURN QUERY
     WITH sale AS MATERIALIZED (
         SELECT o.*, l.price_type_id, l.amount_minor AS line_minor, l.valid,
-               seat_actor(p_event, o.principal, o.device_id, o.staff_id) AS actor,
                (SELECT oh.hold_id FROM order_holds oh JOIN holds h USING (hold_id)
                  WHERE oh.order_id = o.order_id AND p_seat = ANY (h.seats) LIMIT 1) AS in_hold,
                jsonb_build_object(
@@ -93,43 +93,44 @@ BEGIN
                                         WHERE t.event_id = p_event AND t.price_type_id = l.price_type_id)) AS told
           FROM orders o JOIN order_seats l ON l.order_id = o.order_id AND l.seat_no = p_seat
          WHERE o.order_id = ANY (v_orders))
-    SELECT s.created_at, 3, 'paying', s.actor, s.in_hold, s.order_id, s.told FROM sale s
+    SELECT s.created_at, 3, 'paying', s.principal, s.device_id, s.staff_id, s.in_hold, s.order_id, s.told FROM sale s
      UNION ALL
-    SELECT s.confirmed_at, 5, 'sold', s.actor, s.in_hold, s.order_id, s.told FROM sale s WHERE s.confirmed_at IS NOT NULL
+    SELECT s.confirmed_at, 5, 'sold', s.principal, s.device_id, s.staff_id, s.in_hold, s.order_id, s.told
+      FROM sale s WHERE s.confirmed_at IS NOT NULL
      UNION ALL
-    SELECT s.ended_at, 0, CASE s.status WHEN 'EXPIRED' THEN 'order-expired' ELSE 'order-cancelled' END, NULL, s.in_hold,
-           s.order_id, jsonb_build_object('order_number', s.number, 'reason', s.end_reason)
+    SELECT s.ended_at, 0, CASE s.status WHEN 'EXPIRED' THEN 'order-expired' ELSE 'order-cancelled' END, NULL, NULL, NULL,
+           s.in_hold, s.order_id, jsonb_build_object('order_number', s.number, 'reason', s.end_reason)
       FROM sale s WHERE s.ended_at IS NOT NULL AND s.status IN ('EXPIRED', 'CANCELLED')
      UNION ALL
     SELECT p.updated_at, 4, CASE WHEN p.kind = 'refund' THEN 'refunded' WHEN p.kind = 'void' THEN 'payment-voided'
                                  ELSE 'payment-declined' END,
-           seat_actor(p_event, CASE WHEN p.kind IN ('authorize', 'sale', 'cash') THEN p.principal END, NULL, NULL),
-           s.in_hold, s.order_id,
+           CASE WHEN p.kind IN ('authorize', 'sale', 'cash') THEN p.principal END, NULL, NULL, s.in_hold, s.order_id,
            jsonb_build_object('order_number', s.number, 'amount_minor', p.amount_minor, 'reason', p.decline_code)
       FROM sale s JOIN payment_operations p ON p.order_id = s.order_id
      WHERE p.kind IN ('authorize', 'sale', 'cash') AND p.status = 'DECLINED'
         OR p.kind IN ('refund', 'void') AND p.status = 'SUCCEEDED'
      UNION ALL
-    SELECT t.issued_at, 6, 'ticket-issued', NULL, NULL, t.order_id, jsonb_build_object('order_number', s.number)
+    SELECT t.issued_at, 6, 'ticket-issued', NULL, NULL, NULL, NULL, t.order_id, jsonb_build_object('order_number', s.number)
       FROM sale s CROSS JOIN LATERAL tickets_of_line(s.order_id, p_seat) t
      UNION ALL
     SELECT j.updated_at, 7, CASE j.status WHEN 'CONFIRMED' THEN 'printed' WHEN 'FAILED' THEN 'print-failed'
                                           ELSE 'print-unclear' END,
-           seat_actor(p_event, j.principal, j.device_id, NULL), NULL, j.order_id,
+           j.principal, j.device_id, NULL, NULL, j.order_id,
            jsonb_build_object('order_number', s.number, 'reason', j.detail)
       FROM sale s JOIN print_jobs j ON j.order_id = s.order_id
      WHERE j.status IN ('CONFIRMED', 'FAILED', 'UNKNOWN')
        AND EXISTS (SELECT FROM tickets_of_line(s.order_id, p_seat) t WHERE t.ticket_id = ANY (j.ticket_ids))
      UNION ALL
-    SELECT t.used_at, 8, 'used', NULL, NULL, t.order_id, jsonb_build_object('order_number', s.number)
+    SELECT t.used_at, 8, 'used', NULL, NULL, NULL, NULL, t.order_id, jsonb_build_object('order_number', s.number)
       FROM sale s CROSS JOIN LATERAL tickets_of_line(s.order_id, p_seat) t WHERE t.used_at IS NOT NULL;
 
     RETURN QUERY
-    SELECT h.created_at, 2, 'kept-back', jsonb_build_object('kind', 'house', 'name', h.created_by), NULL::uuid, NULL::uuid,
-           jsonb_build_object('reason', h.reason, 'house_kind', h.kind, 'until', h.release_at)
+    SELECT h.created_at, 2, 'kept-back', NULL, NULL::uuid, NULL::uuid, NULL::uuid, NULL::uuid,
+           jsonb_build_object('by', jsonb_build_object('kind', 'house', 'name', h.created_by), 'reason', h.reason,
+                              'house_kind', h.kind, 'until', h.release_at)
       FROM house_holds h WHERE h.house_hold_id = ANY (v_houses)
      UNION ALL
-    SELECT a.at, 1, 'given-back', seat_actor(p_event, a.principal, NULL, (a.detail ->> 'staff_id')::uuid), NULL, NULL,
+    SELECT a.at, 1, 'given-back', a.principal, NULL, (a.detail ->> 'staff_id')::uuid, NULL, NULL,
            jsonb_build_object('reason', a.reason, 'house_kind', h.kind)
       FROM house_holds h
       JOIN audit_log a ON a.subject = h.house_hold_id::text
@@ -137,8 +138,8 @@ BEGIN
        AND a.detail -> 'seats' @> to_jsonb(p_seat);
 
     RETURN QUERY
-    SELECT a.at, 0, 'plan-changed', seat_actor(p_event, a.principal, NULL, (a.detail ->> 'staff_id')::uuid),
-           NULL::uuid, NULL::uuid, jsonb_build_object('reason', a.reason)
+    SELECT a.at, 0, 'plan-changed', a.principal, NULL::uuid, (a.detail ->> 'staff_id')::uuid, NULL::uuid, NULL::uuid,
+           jsonb_build_object('reason', a.reason)
       FROM audit_log a
       LEFT JOIN plan_seats f ON f.plan_id = v_plan AND f.version = (a.detail ->> 'from')::integer AND f.seat_no = p_seat
       LEFT JOIN plan_seats t ON t.plan_id = v_plan AND t.version = (a.detail ->> 'to')::integer AND t.seat_no = p_seat

@@ -15,10 +15,17 @@ SELECT e.event_id, e.currency, ps.section, ps.row_label, ps.number, ps.category_
          WHERE p.event_id = e.event_id AND p.category_no = ps.category_no
            AND p.price_version = CASE WHEN s.status IN (1, 2, 3) AND NOT seat_is_free(s.status, s.hold_expires_at, n.now)
                                       THEN s.price_version ELSE e.price_version END)::text AS prices,
-       (SELECT coalesce(jsonb_agg(jsonb_build_object('at', i.at, 'kind', i.kind, 'by', i.by, 'hold_id', i.hold_id,
+       -- Each person once, however often: names and marks cost more than all the rest.
+       (WITH items AS MATERIALIZED (
+            SELECT f.*, concat_ws(' ', f.principal, f.device_id, f.staff_id) AS actor
+              FROM seat_history(e.event_id, $2, $3) f ORDER BY f.at DESC, f.rank DESC LIMIT $3 + 1),
+        actors AS MATERIALIZED (
+            SELECT d.actor, seat_actor(e.event_id, d.principal, d.device_id, d.staff_id) AS by
+              FROM (SELECT DISTINCT ON (i.actor) i.* FROM items i WHERE i.actor <> '') d)
+        SELECT coalesce(jsonb_agg(jsonb_build_object('at', i.at, 'kind', i.kind, 'by', a.by, 'hold_id', i.hold_id,
                                                      'order_id', i.order_id) || jsonb_strip_nulls(i.more)
                                   ORDER BY i.at, i.rank), '[]')
-          FROM (SELECT * FROM seat_history(e.event_id, $2, $3) f ORDER BY f.at DESC, f.rank DESC LIMIT $3 + 1) i)::text AS history
+          FROM items i LEFT JOIN actors a USING (actor))::text AS history
   FROM events e
  CROSS JOIN LATERAL (SELECT booking_now() AS now OFFSET 0) n
   JOIN plan_seats ps ON ps.plan_id = e.plan_id AND ps.version = e.plan_version AND ps.seat_no = $2

@@ -1,0 +1,1 @@
+"""What the details of one seat cost, and what keeping its history costs a sale."""
