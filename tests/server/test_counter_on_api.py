@@ -16,6 +16,7 @@ from app.actions.pay_card import pay_card
 from app.actions.pay_cash import pay_cash
 from app.actions.pick_seats import set_price_type, toggle_seat
 from app.actions.print_tickets import confirm_print, print_tickets
+from app.actions.read_seat import read_seat
 from app.actions.resolve_unknown import resolve_unknown
 from app.actions.resume_sales import resume_open_sales
 from app.actions.show_event import open_event
@@ -24,9 +25,10 @@ from app.core.sale import Sale, SaleState
 from app.devices.fake_terminal import AwaitAbort, Decline, FakeCardTerminal, LoseLine
 from app.devices.ticket_printer import PrintState
 from app.journal.async_journal import AsyncJournal
+from app.screens.seat_detail_words import full_face
 from backend_client.errors import AnswerUnknownError
 from backend_client.seat_frames import StaffStatus
-from backend_client.wire import EventId, OrderStatus, PrintJobStatus, ResultOutcome, ResultReport
+from backend_client.wire import EventId, OrderStatus, PrintJobStatus, ResultOutcome, ResultReport, TicketStatus
 from booking.domain.caller import Role
 from booking.services import issue_tickets
 from booking.services.sign_in import create_staff
@@ -132,6 +134,24 @@ async def test_decline_then_the_same_order_by_card(till: Till) -> None:
     assert (await pay_card(till.counter.desk)).state is SaleState.PAID
     assert len(till.terminal.booked) == 1
     assert await count(till.db, "SELECT count(*) FROM orders") == 1
+
+
+async def test_the_counter_reads_who_sold_a_seat_and_all_that_happened_to_it(till: Till) -> None:
+    await till.hold(0)
+    till.terminal.play(Decline("insufficient-funds"))
+    await pay_card(till.counter.desk)
+    await pay_cash(till.counter.desk, ADULT_PRICE)
+    await till.issue()
+    await print_tickets(till.counter.desk)
+    detail = await read_seat(till.counter.desk, 0)
+    assert [item.kind for item in detail.history] == [
+        "held", "paying", "payment-declined", "sold", "ticket-issued", "printed",
+    ]  # fmt: skip
+    assert detail.held_by is not None
+    assert (detail.held_by.name, detail.ticket_status) == ("Carla", TicketStatus.PRINTED)
+    face = full_face(detail, "Europe/Madrid")
+    assert face.standing == "Sold · ticket printed"
+    assert [one.what for one in face.history][:2] == ["Ticket printed", "Ticket issued"]
 
 
 @pytest.mark.parametrize("booked", [True, False])

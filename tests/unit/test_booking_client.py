@@ -30,7 +30,7 @@ from backend_client.errors import (
 from backend_client.http import check_address
 from backend_client.retry import RetryPolicy, call_with_retry
 from backend_client.testing import FakeBookingServer, Fault
-from backend_client.wire import DeviceId, ErrorCode, EventId, Problem, StaffSession
+from backend_client.wire import DeviceId, ErrorCode, EventId, Problem, SeatStatus, StaffSession
 
 DEVICE = DeviceId(UUID(int=9))
 QUICK = RetryPolicy(attempts=3, base_s=0.0, cap_s=0.0)
@@ -352,6 +352,23 @@ async def test_plan_is_read_once_for_each_version(client: BookingClient, server:
     for _ in range(3):
         assert (await client.plan(server.house.event_id, plan.plan_id, plan.version)).name == plan.name
     assert sum(call.path.endswith("/plan") for call in server.calls) == 1
+
+
+async def test_the_details_of_a_seat_are_read_again_after_a_lost_answer_and_fans_get_none(
+    client: BookingClient, server: FakeBookingServer
+) -> None:
+    hold = await client.hold_seats(EventId(1), [3], key=KEY)
+    server.fail(Fault.ANSWER_LOST, "/seats/3")
+    detail = await client.seat_detail(EventId(1), 3)
+    assert (detail.status, detail.hold_id, detail.since) == (SeatStatus.HELD, hold.hold_id, hold.created_at)
+    assert [item.kind for item in detail.history] == ["held"]
+    with pytest.raises(BookingRefusedError) as refused:
+        await client.seat_detail(EventId(1), 4_000)
+    assert refused.value.problem.code is ErrorCode.SEAT_UNKNOWN
+    fan = BookingClient(server.base_url, device_id=DEVICE, transport=server.transport, retry=QUICK)
+    with pytest.raises(NotSignedInError):
+        await fan.seat_detail(EventId(1), 3)
+    await fan.close()
 
 
 async def test_reaching_and_not_reaching_is_told(client: BookingClient, server: FakeBookingServer) -> None:
