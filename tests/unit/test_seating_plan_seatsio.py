@@ -180,5 +180,5 @@ def test_three_tables_upon_each_other_stand_side_by_side() -> None:
     reading = read_plan(changed(change))
     assert reading.plan is not None
     tables = [row.table for row in reading.plan.sections[0].rows if row.label in ("T1", "C2", "C3")]
-    assert [table.x for table in tables if table] == [50, 75, 100]
+    assert [table.x for table in tables if table] == [50, 100, 150]
     assert [repair.code for repair in reading.repairs] == ["table-moved"] * 2

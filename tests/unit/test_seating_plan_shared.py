@@ -166,6 +166,14 @@ def test_the_drawing_read_by_another_pattern_has_the_rows_that_people_see() -> N
     assert sum(whole) > 100  # most have a neighbour
 
 
+def test_every_shape_of_the_drawing_lies_where_a_browser_draws_it_within_the_view() -> None:
+    plan = read(DRAWING).plan
+    assert plan is not None
+    corners = [point for area in plan.areas for point in area.points]
+    assert len(corners) == 16  # four rectangles turned by 45 degrees, with three kinds of origin
+    assert all(0 <= point.x <= plan.width and 0 <= point.y <= plan.height for point in corners)
+
+
 def test_the_grid_has_its_accessible_seat_and_its_aisle() -> None:
     plan = read(GRID).plan
     assert plan is not None

@@ -344,3 +344,32 @@ def test_other_pictures_are_left_out_and_said_and_nothing_is_fetched(image: str)
     assert reading.plan is not None
     assert reading.plan.pictures == ()
     assert [item.code for item in reading.warnings] == ["not-kept"]
+
+
+@pytest.mark.parametrize(
+    ("origin", "place"),
+    [
+        ("transform-origin: 10px 0px", (-10, 0)),
+        ("transform-origin:", (130, -40)),
+        ("transform-origin: 0 0", (-20, 10)),
+        ("transform-origin: 50% 50%", (130, -40)),
+        ("transform-origin: center", (130, -40)),
+        ("transform-origin: 50% 50%; transform-box: fill-box", (10, 20)),
+        ("transform-origin: top left; transform-box: fill-box", (2, 20)),
+        ("transform-box: fill-box", (-20, 10)),
+    ],
+)
+def test_a_turn_is_about_its_origin(origin: str, place: tuple[float, float]) -> None:
+    """A quarter turn of a seat at (10, 20), radius 4, in a view of 200 by 100."""
+    seat = f'<circle id="seat-A-1" cx="10" cy="20" r="4" transform="rotate(90)" style="{origin}"/>'
+    plan = drawing(seat).plan
+    assert plan is not None
+    assert places(plan, "A") == [place]
+
+
+def test_an_origin_that_cannot_be_told_is_a_fault() -> None:
+    seat = f'<g transform="rotate(90)" style="transform-origin: 50% 50%; transform-box: fill-box">{SEAT}</g>'
+    assert codes(drawing(seat)) == ["transform-unknown"]
+    assert codes(drawing(SEAT.replace("/>", ' transform="rotate(9)" transform-origin="here there"/>'))) == [
+        "transform-unknown"
+    ]

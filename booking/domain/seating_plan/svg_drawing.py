@@ -44,6 +44,7 @@ class Drawing:
         self._findings = findings
         self._reported: set[str] = set()
         self._visits = self._all_visits = 0
+        self.origin, self.size = _view(elements[0])
         self._matrices: list[Matrix] = []
         self._shown: list[bool] = []
         self._in_defs: list[bool] = []
@@ -58,7 +59,6 @@ class Drawing:
             self._in_defs.append(above_in_defs or element.tag in _NEVER_SHOWN)
             self._children.setdefault(element.parent, []).append(index)
             self._ids.setdefault(element.attributes.get("id", ""), index)
-        self.origin, self.size = _view(elements[0])
 
     def matrix(self, index: int) -> Matrix:
         return self._matrices[index]
@@ -143,17 +143,43 @@ class Drawing:
         if not text.strip():
             return Matrix()
         matrix = parse_transform(text)
-        if matrix is None:
-            message = f'the transform "{text[:80]}" of <{element.tag}> cannot be read'
-            if element.pointer not in self._reported:
-                self._reported.add(element.pointer)
-                self._findings.fault(element.pointer, FindingCode.TRANSFORM_UNKNOWN, message)
-            return Matrix()
         origin = style_of(element, "transform-origin")
-        values = [length_of(word) for word in (origin or "").split()[:2]]
-        if len(values) == 2 and values[0] is not None and values[1] is not None:
-            return about(matrix, Point(values[0], values[1]))
-        return matrix
+        fixed = Point(0.0, 0.0) if origin is None else self._origin_of(element, origin)
+        if matrix is None or fixed is None:
+            self._report_transform(element, text if matrix is None else f"transform-origin: {origin}")
+            return Matrix()
+        return about(matrix, fixed)
+
+    def _report_transform(self, element: Element, text: str) -> None:
+        if element.pointer not in self._reported:
+            self._reported.add(element.pointer)
+            message = f'the transform "{text[:80]}" of <{element.tag}> cannot be read'
+            self._findings.fault(element.pointer, FindingCode.TRANSFORM_UNKNOWN, message)
+
+    def _origin_of(self, element: Element, text: str) -> Point | None:
+        """The fixed point of a transform: lengths, or shares of the view box or of the shape itself."""
+        words = [*text.split(), "50%", "50%"][:2]
+        if words[0] in ("top", "bottom") or words[1] in ("left", "right"):
+            words.reverse()
+        low, size = Point(0.0, 0.0), self.size
+        if style_of(element, "transform-box") in ("fill-box", "content-box", "stroke-box"):
+            points = [point for outline in shape_points(element) for point in outline]
+            xs, ys = [point.x for point in points], [point.y for point in points]
+            low = Point(min(xs), min(ys)) if points else low
+            size = (max(xs) - low.x, max(ys) - low.y) if points else None
+        x = _along(words[0], low.x, None if size is None else size[0])
+        y = _along(words[1], low.y, None if size is None else size[1])
+        return None if x is None or y is None else Point(x, y)
+
+
+def _along(word: str, low: float, size: float | None) -> float | None:
+    """One coordinate of an origin."""
+    word = {"left": "0%", "top": "0%", "center": "50%", "right": "100%", "bottom": "100%"}.get(word, word)
+    if not word.endswith("%"):
+        length = length_of(word)
+        return None if length is None else low + length
+    share = length_of(word[:-1])
+    return None if share is None or size is None else low + size * share / 100
 
 
 def shape_points(element: Element) -> list[list[Point]]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from booking.domain.seating_plan.drafts import RowDraft, SeatDraft, SectionDraft
 from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.model import Point
 from booking.domain.seating_plan.repairs import Repair
-
-_GAP = 1.25  # of the width of the table with its seats
 
 
 def set_tables_apart(findings: Findings, sections: Sequence[SectionDraft]) -> None:
@@ -26,8 +26,7 @@ def set_tables_apart(findings: Findings, sections: Sequence[SectionDraft]) -> No
         places = _places(row)
         if not places:
             continue
-        shift, width = 0, max(x for x, _ in places) - min(x for x, _ in places)
-        step = round(max(width, row.table.width if row.table else 0.0, 1.0) * _GAP, 3)
+        shift, step = 0, _step(row, places)
         first = taken.get((section.floor_no, places))
         while (section.floor_no, _moved(places, shift * step)) in taken:
             shift += 1
@@ -46,6 +45,13 @@ def _tables(sections: Sequence[SectionDraft]) -> Iterator[tuple[SectionDraft, Ro
         for row in section.rows:
             if row.table is not None:
                 yield section, row
+
+
+def _step(row: RowDraft, places: tuple[tuple[float, float], ...]) -> float:
+    """How far the next table stands: its whole width with its seats, and once more the room that one seat has."""
+    width = max(max(x for x, _ in places) - min(x for x, _ in places), row.table.width if row.table else 0.0)
+    room = min((math.dist(one, other) for one, other in pairwise(places)), default=width)
+    return round(width + room, 3) or 1.0
 
 
 def _places(row: RowDraft) -> tuple[tuple[float, float], ...]:
