@@ -16,7 +16,9 @@ from tests.bench.seat_map.plans import theatre
 from tests.gui.seat_map_stage import click, press, rest, show_map
 from widgets.floor_tabs import FloorTabs
 from widgets.seat_map import MapArea, MapImage, SeatMapPlan, SeatMapPlanError, SeatMapTexts, SeatMapWidget
+from widgets.seat_map.beds import lay_beds
 from widgets.seat_map.pictures import MOST_BYTES, MOST_SIDE_PX, picture_of
+from widgets.seat_map.seat_grid import SeatGrid
 
 
 def plan_with(**changes: Any) -> SeatMapPlan:
@@ -141,6 +143,27 @@ def test_tables_and_booths_stand_upon_the_ground_of_the_seats(qtbot: QtBot, kind
     seat = with_it.seat_rect(row[4]).center()
     body = [w.grab().toImage().pixelColor(seat.x() - 4, seat.y()) for w in (with_it, without)]
     assert body[0] == body[1], "seats are drawn over what stands between them"
+
+
+def test_seats_around_a_table_lie_on_a_disc_that_holds_them_all() -> None:
+    angle = np.arange(8) / 8 * 2 * np.pi
+    x, y = (np.concatenate([100 + 50 * f(angle), 300 + 50 * f(angle), straight]) for f, straight in (
+        (np.cos, np.arange(8) * 40.0), (np.sin, np.full(8, 400.0))))  # fmt: skip
+    plan = SeatMapPlan(
+        name="Club", x=x.astype(np.float32), y=y.astype(np.float32), category=np.zeros(24, np.uint8),
+        row_no=np.repeat(np.arange(3), 8).astype(np.int32), flags=np.zeros(24, np.uint8), number=("1",) * 24,
+        row_section=np.zeros(3, np.int32), row_label=("T1", "T2", "A"), row_first=np.array([0, 8, 16], np.int32),
+        row_count=np.full(3, 8, np.int32), section_name=("Club",), section_x=np.zeros(1, np.float32),
+        section_y=np.zeros(1, np.float32), category_name=("A",), category_color=("",),
+    )  # fmt: skip
+    beds = lay_beds(plan, SeatGrid(plan).pitch)
+    assert len(beds) == 3
+    for bed, seats in zip(beds, (slice(0, 8), slice(8, 16), slice(16, 24)), strict=True):
+        points = [QPointF(float(a), float(b)) for a, b in zip(plan.x[seats], plan.y[seats], strict=True)]
+        assert all(bed.outline.containsPoint(point, Qt.FillRule.WindingFill) for point in points)
+    for bed in beds[:2]:
+        assert bed.bounds.width == pytest.approx(bed.bounds.height, rel=0.02)
+    assert beds[2].bounds.width > 4 * beds[2].bounds.height
 
 
 def picture(width: int, height: int, form: str = "PNG") -> bytes:

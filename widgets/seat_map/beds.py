@@ -2,7 +2,7 @@
 
 A row is cut into runs where an aisle crosses it. Runs of successive rows that stand behind each other form a block; its
 outline is the front run, the right ends, the back run reversed and the left ends, moved outwards by a margin. All of it
-is done for all blocks at once with whole columns.
+is done for all blocks at once with whole columns. Seats around a table lie on a disc of their own.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from widgets.seat_map.plan import Indices, SeatMapPlan
 MARGIN_PITCHES = 0.85
 _AISLE_PITCHES = 1.9
 _BLOCK_PITCHES = 2.6  # rows farther apart than this belong to different blocks
+_AROUND_SHARE = 0.75
 _FINE = (11, 7)  # points of a face (front or back) and of a side
 _COARSE = (5, 3)
 
@@ -65,6 +66,12 @@ def lay_beds(plan: SeatMapPlan, pitch: float) -> tuple[Bed, ...]:
     tangent = _tangents(position, cut)
     fine = _outlines(position, tangent, runs, pitch * MARGIN_PITCHES, *_FINE)
     coarse = _outlines(position, tangent, runs, pitch * MARGIN_PITCHES, *_COARSE)
+    for block in np.flatnonzero(_around(position, runs.first[runs.start], runs.last[runs.stop - 1])).tolist():
+        run = runs.start[block]
+        if runs.stop[block] - run == 1:
+            seats = position[runs.first[run] : runs.last[run] + 1]
+            fine[block] = _disc(seats, pitch * MARGIN_PITCHES, fine.shape[1])
+            coarse[block] = _disc(seats, pitch * MARGIN_PITCHES, coarse.shape[1])
     corners = np.concatenate((fine.min(axis=1), fine.max(axis=1)), axis=1).tolist()
     sections = runs.section[runs.start]
     alone = (np.bincount(sections)[sections] == 1).tolist()
@@ -91,11 +98,30 @@ def _find_runs(plan: SeatMapPlan, position: Points, cut: npt.NDArray[np.bool_], 
     first, last, section, rank = first[order], last[order], section[order], rank[order]
     middle = (position[first] + position[last]) / 2
     apart = np.hypot(*np.diff(middle, axis=0).T) > pitch * _BLOCK_PITCHES
-    new = (np.diff(section) != 0) | (np.diff(rank) != 0) | apart
+    around = _around(position, first, last)
+    new = (np.diff(section) != 0) | (np.diff(rank) != 0) | apart | around[1:] | around[:-1]
     edges = np.flatnonzero(new) + 1
     start = np.concatenate(([0], edges)).astype(np.intp)
     stop = np.concatenate((edges, [len(first)])).astype(np.intp)
     return _Runs(first, last, section, start, stop)
+
+
+def _around(position: Points, first: Indices, last: Indices) -> npt.NDArray[np.bool_]:
+    """Runs that go around something, as seats at a table do: far shorter from end to end than along their seats."""
+    along = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(position, axis=0).T))))
+    length = along[last] - along[first]
+    across = np.hypot(*(position[last] - position[first]).T)
+    around: npt.NDArray[np.bool_] = across < length * _AROUND_SHARE
+    return around
+
+
+def _disc(seats: Points, margin: float, count: int) -> Points:
+    """A circle about seats, as an outline of so many points."""
+    centre = (seats.min(axis=0) + seats.max(axis=0)) / 2
+    radius = float(np.hypot(*(seats - centre).T).max()) + margin
+    angle = np.linspace(0.0, 2 * np.pi, count, endpoint=False)
+    circle: Points = centre + radius * np.stack((np.cos(angle), np.sin(angle)), axis=-1)
+    return circle
 
 
 def _rank(row: npt.NDArray[np.int32]) -> Indices:
