@@ -26,6 +26,7 @@ from app.showcase import PASSWORD, Showcase, TheatreHouse, give_past, make_showc
 from backend_client.feed_protocol import FeedState
 from backend_client.seat_frames import PRINTED_BIT, HolderKind, StaffStatus, staff_state
 from backend_client.testing import Fault
+from backend_client.wire import OrphanRule
 from widgets.async_button import AsyncButton
 
 _WAIT_S = 15.0
@@ -78,7 +79,10 @@ class Photographer:
 
     async def work(self) -> int:
         """All pictures, each console in a folder of its own that is gone afterwards."""
-        for name, scene in (("carla", self._clerk), ("omar", self._watching), ("sofia", self._troubles)):
+        scenes = (
+            ("carla", self._clerk), ("omar", self._watching), ("sofia", self._troubles), ("carla", self._picking),
+        )  # fmt: skip
+        for name, scene in scenes:
             with tempfile.TemporaryDirectory(prefix="taquilla-") as data:
                 self._showcase = make_showcase(Path(data), self.settings, size=self.size)
                 try:
@@ -171,6 +175,41 @@ class Photographer:
         self.take("seat-details-unknown")
         self._open.server.heal()
         counter.details.dismiss()
+
+    async def _picking(self, name: str) -> None:
+        """A party under the keyboard, the next best, a seat found, a seat left single."""
+        await self._sign_in(name)
+        await self._open_event()
+        counter, house = self._open.console.window.screens.counter, self._theatre
+        seat_map, bar = counter.map, counter.picking.bar
+        bar.counts[3].click()
+        counter.focus_map()
+        seat_map.focus_seat(house.free_run(4, 26)[1])
+        await self._turn()
+        self.take("party-of-four")
+        for _press in range(2):
+            bar.best.click()
+        await self._turn()
+        self.take("next-best")
+        bar.search.begin()
+        bar.search.insert("k 5")
+        await self._turn()
+        self.take("finding-a-seat")
+        bar.search.found.emit(1)
+        bar.search.close_list()
+        await self._turn()
+        self.take("seat-found")
+        house.orphan_rule = OrphanRule.STRICT
+        self._store.put_event(await self._open.console.desk.client.event(house.event_id))
+        bar.undo.click()
+        bar.undo.click()
+        bar.counts[0].click()
+        for seat_no in house.free_run(5, 22)[1:3]:
+            counter.seat_chosen.emit(seat_no)
+        await self._until(lambda: not seat_map.spot, "the spotlight to go out")
+        seat_map.fit()
+        await self._turn()
+        self.take("seat-left-single")
 
     async def _troubles(self, name: str) -> None:
         showcase = self._open

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap
+from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QApplication, QBoxLayout, QButtonGroup, QToolButton, QWidget
 
 from widgets.build import label, row
@@ -18,8 +18,11 @@ _ICON_PX = 16
 _FINE = 4
 _DIGIT_PX = 28
 _HIGH_PX = 32
-_FIND_PX = 150
-_SECTION_PX = 132
+_FIND_PX, _LEAST_FIND_PX = 150, 72
+_SECTION_PX = 140
+_ONE_SECTION = 2
+"""Choices where there is nothing to choose: all sections, and the only one."""
+_AROUND_PX = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class PickBarWords:
 
 
 class PickBar(QWidget):
-    """Wishes go out as signals; what is shown comes in."""
+    """Wishes go out as signals; what is shown comes in. In a narrow window the parts that have keys step back."""
 
     count_chosen = Signal(int)
     best_requested = Signal()
@@ -57,6 +60,7 @@ class PickBar(QWidget):
         super().__init__()
         self._theme = theme
         self._words = words
+        self._gap = theme.space("tight")
         self._counts = QButtonGroup(self)
         self.search = FindBox(theme, over, words.find, words.key_find)
         self.best = QToolButton()
@@ -64,7 +68,8 @@ class PickBar(QWidget):
         self.where = ChoiceBox(theme)
         self.undo = _icon_button(theme, words.undo, words.key_undo, back=True)
         self.redo = _icon_button(theme, words.redo, words.key_redo, back=False)
-        self._selling: list[QWidget] = []
+        self._caption = label(words.together, tone="muted", kind="caption")
+        self._may_sell = True
         self._build()
 
     @property
@@ -80,6 +85,7 @@ class PickBar(QWidget):
         """Which of the best is shown; empty when none is."""
         self.rank.setText(rank)
         self._name_best(self._words.next_best if rank else self._words.best)
+        self._fit()
 
     def show_history(self, *, can_undo: bool, can_redo: bool) -> None:
         """Whether there is anything to take back, or to do again."""
@@ -93,7 +99,7 @@ class PickBar(QWidget):
         for number, name in sections:
             self.where.add_choice(name, "", number)
         self.choose_section(chosen)
-        self.where.setVisible(len(sections) > 1 and not self.best.isHidden())
+        self._fit()
 
     def choose_section(self, section_no: int) -> None:
         """Show a section as the chosen one."""
@@ -101,9 +107,8 @@ class PickBar(QWidget):
 
     def set_picking(self, *, may_sell: bool, picks: bool) -> None:
         """Whether this person sells at all, and whether seats may be picked at this step of the sale."""
-        for part in self._selling:
-            part.setVisible(may_sell)
-        self.where.setVisible(may_sell and self.where.count() > 2)
+        self._may_sell = may_sell
+        self._fit()
         for button in (*self.counts, self.best):
             button.setEnabled(picks)
         self.where.setEnabled(picks)
@@ -129,19 +134,16 @@ class PickBar(QWidget):
         for part in (self.undo, self.redo):
             line.addWidget(part)
         line.addSpacing(theme.space("tight"))
-        self.search.setMinimumWidth(_FIND_PX)
+        self.search.setMinimumWidth(_LEAST_FIND_PX)
         self.search.setMaximumWidth(_FIND_PX + 60)
         line.addWidget(self.search)
-        self._selling += [self.best, self.rank, self.undo, self.redo]
         self.show_best("")
         self._connect()
 
     def _add_counts(self, line: QBoxLayout) -> None:
         theme, words = self._theme, self._words
-        caption = label(words.together, tone="muted", kind="caption")
-        line.addWidget(caption)
+        line.addWidget(self._caption)
         line.addSpacing(theme.space("hair"))
-        self._selling.append(caption)
         for count, spoken in enumerate(words.together_each, start=1):
             button = QToolButton()
             button.setText(str(count))
@@ -153,7 +155,6 @@ class PickBar(QWidget):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             self._counts.addButton(button, count)
             line.addWidget(button)
-            self._selling.append(button)
         self._counts.setExclusive(True)
 
     def _connect(self) -> None:
@@ -162,6 +163,20 @@ class PickBar(QWidget):
         self.where.activated.connect(self._on_where_activated)
         self.undo.clicked.connect(self._on_undo_clicked)
         self.redo.clicked.connect(self._on_redo_clicked)
+
+    def _fit(self) -> None:
+        """Show what this person uses, as far as there is room: the least needed goes first."""
+        least_first: list[QWidget] = [self._caption, self.where, self.rank, self.redo, self.undo]
+        shown: set[QWidget] = {*self.counts, self.best, *least_first} if self._may_sell else set()
+        if self.where.count() <= _ONE_SECTION:
+            shown.discard(self.where)
+        every = [*self.counts, self.best, *least_first]
+        room = self.width() - _FIND_PX - _AROUND_PX
+        for part in least_first:
+            if sum(_least_width(one) + self._gap for one in every if one in shown) > room:
+                shown.discard(part)
+        for part in every:
+            part.setVisible(part in shown)
 
     def _name_best(self, name: str) -> None:
         self.best.setText(name)
@@ -179,6 +194,14 @@ class PickBar(QWidget):
 
     def _on_redo_clicked(self) -> None:
         self.redo_requested.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+
+def _least_width(part: QWidget) -> int:
+    return max(part.minimumWidth(), min(part.sizeHint().width(), part.maximumWidth()))
 
 
 def _icon_button(theme: Theme, name: str, key: str, *, back: bool) -> QToolButton:

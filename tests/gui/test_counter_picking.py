@@ -571,3 +571,24 @@ def test_the_desktops_wish_for_less_motion_counts_until_a_person_chooses(
     monkeypatch.setattr(QApplication, "style", lambda *_: SimpleNamespace(styleHint=lambda _hint: 0))
     assert wants_less_motion("system")
     assert not wants_less_motion("full")
+
+
+def test_in_a_narrow_window_parts_step_back_and_none_lies_over_another(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            bar = screen_of(showcase).picking.bar
+            for width in (820, 900, 1000, 1280):
+                showcase.console.window.resize(width, 600)
+                bar.best.click()
+                await rest(showcase)
+                parts = [*bar.counts, bar.best, bar.where, bar.rank, bar.undo, bar.redo, bar.search]
+                shown = [part.geometry() for part in parts if part.isVisible()]
+                assert bar.best.isVisible()
+                assert bar.search.isVisible()
+                assert not any(one.intersects(other) for one in shown for other in shown if one is not other)
+                assert max(box.right() for box in shown) < bar.width()
+            assert bar.where.isVisible()
+
+    qloop.run(scene())

@@ -15,6 +15,7 @@ from tests.bench.seat_map.plans import bowl, theatre
 from tests.gui.seat_map_stage import FREE, SOLD, centre_of, click, hover, look_at, pixels, post, rest, show_map, work
 from widgets.seat_map import SeatMapWidget
 from widgets.seat_map.lasso import Lasso, seats_inside
+from widgets.seat_map.overlays import band_around
 from widgets.seat_map.seat_grid import SeatGrid
 from widgets.seat_map.spotlight import FADE_S, STAY_S, STRENGTH, Spotlight
 
@@ -299,3 +300,13 @@ def test_seats_are_revealed_only_when_they_are_out_of_sight_or_too_small(qtbot: 
     assert abs(centre_of(widget, far).x() - widget.width() / 2) < widget.width() / 2
     widget.reveal(())
     assert widget.seat_at(QPointF(widget.seat_rect(far).center())) == far
+
+
+def test_the_band_around_a_block_keeps_its_distance_on_both_sides_and_at_its_ends() -> None:
+    centres = [QPointF(10 * place, place * place) for place in range(5)]
+    band = band_around(centres, 6.0)
+    corners = [band.at(place) for place in range(band.count())]
+    nearest = [min(math.hypot(at.x() - c.x(), at.y() - c.y()) for c in centres) for at in corners]
+    assert max(nearest) == pytest.approx(6.0, abs=1e-6)
+    assert min(nearest) > 4.5
+    assert all(band.containsPoint(centre, Qt.FillRule.OddEvenFill) for centre in centres)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPainterPathStroker, QPen, QPolygonF
+from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
 
 from widgets.seat_map.palette import MapPalette
 from widgets.seat_map.spotlight import Spotlight
@@ -23,6 +23,7 @@ _OWN_RING_BELOW_PX = 13.0
 _LEAST_RING_PX = 6.0
 _CORNER_PX = 8.0
 _CORNER_ALPHA = 235
+_ROUND_STEPS = 8
 
 
 @dataclass(slots=True)
@@ -78,6 +79,24 @@ def ring_box(centre: QPointF, seat_px: float) -> QRect:
     return QRectF(centre.x() - reach, centre.y() - reach, 2 * reach, 2 * reach).toAlignedRect()
 
 
+def band_around(centres: Sequence[QPointF], radius: float) -> QPolygonF:
+    """An outline around points in a row, as far from them on both sides, round at its ends."""
+    turns = []
+    for place in range(len(centres)):
+        before, behind = centres[max(place - 1, 0)], centres[min(place + 1, len(centres) - 1)]
+        turns.append(math.atan2(behind.y() - before.y(), behind.x() - before.x()))
+
+    def at(place: int, turn: float) -> QPointF:
+        return centres[place] + QPointF(math.cos(turn), math.sin(turn)) * radius
+
+    quarter, last = math.pi / 2, len(centres) - 1
+    one_side = [at(place, turns[place] - quarter) for place in range(len(centres))]
+    far_end = [at(last, turns[last] - quarter + math.pi * step / _ROUND_STEPS) for step in range(1, _ROUND_STEPS)]
+    other_side = [at(place, turns[place] + quarter) for place in reversed(range(len(centres)))]
+    near_end = [at(0, turns[0] + quarter + math.pi * step / _ROUND_STEPS) for step in range(1, _ROUND_STEPS)]
+    return QPolygonF([*one_side, *far_end, *other_side, *near_end])
+
+
 class OverlayPainter:
     """Draws the overlays for one paint event; logical px."""
 
@@ -112,19 +131,12 @@ class OverlayPainter:
 
     def preview(self, centres: Sequence[QPointF]) -> None:
         """The block that a click takes: one band around its seats."""
-        path = QPainterPath(centres[0])
-        for centre in centres[1:]:
-            path.lineTo(centre)
-        stroker = QPainterPathStroker()
-        stroker.setWidth(2 * (self._base() + 3.0))
-        stroker.setCapStyle(Qt.PenCapStyle.RoundCap)
-        stroker.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
-        band = stroker.createStroke(path).simplified()
+        band = band_around(centres, self._base() + 3.0)
         color = QColor(self._palette.token("band"))
-        self._painter.strokePath(band, QPen(self._palette.bed, 4.5))
-        self._painter.strokePath(band, QPen(color, 2.25))
+        self._painter.setPen(QPen(color, 2.5))
         color.setAlpha(36)
-        self._painter.fillPath(band, color)
+        self._painter.setBrush(color)
+        self._painter.drawPolygon(band)
 
     def warned_ring(self, centre: QPointF) -> None:
         """A seat that was lost, or that would be left single: ringed and crossed out beside, as long as it matters."""
