@@ -67,12 +67,12 @@ async def _measure(cluster: Cluster, buyers: int) -> dict[str, object]:
         await _sell(cluster, db, 1_000, at_once=128, lanes=True)
         lane, sold = await _sell(cluster, db, buyers, at_once=256, lanes=True)
         rows["ours, the lane"] = dict(lane.figures())
-        answered = {
-            name: (len(run.latencies_s) + sum(run.failed.values())) / run.seconds
-            for name, run in (("ours, one call a buyer", alone), ("ours, the lane", lane))
-        }
-        for name, per_s in answered.items():
-            rows[name]["per_s"] = round(per_s, 1)
+        answered = {}
+        for name, run in (("ours, one call a buyer", alone), ("ours, the lane", lane)):
+            answers = len(run.latencies_s) + sum(run.failed.values())  # who gets no place is answered as well
+            answered[name] = answers / run.seconds
+            use = run.cpu.per_request(answers)
+            rows[name] |= {"per_s": round(answered[name], 1), "pg_us": use["pg"], "api_us": use["api"]}
         breaches = len((await check(db.dsn)).breaches)
     ours = answered["ours, the lane"]
     return {
