@@ -38,6 +38,7 @@ class SeatDetailBindings(QObject):
         self._desk = desk
         self._deeds = deeds
         self._pointed = -1
+        self._open_seat = -1
         self._shown_state = -1
         self._shown_event: int | None = None
         self._aloud = True
@@ -62,6 +63,8 @@ class SeatDetailBindings(QObject):
         shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
         shortcut.setAutoRepeat(False)
         shortcut.activated.connect(self._on_details_key)
+        if self._open_seat >= 0:  # another language or another look: what was open stays open
+            QTimer.singleShot(0, self, lambda: self.show(self._open_seat))
 
     @property
     def _map(self) -> SeatMapWidget:
@@ -84,6 +87,7 @@ class SeatDetailBindings(QObject):
         store = self._desk.store
         view = b"" if store.plan is None else view_from(store.plan, seat_no)
         self._aloud = True
+        self._open_seat = seat_no
         self._shown_state = self._state_of(seat_no)
         self._shown_event = self._event_id
         self._details.show_waiting(seat_no, known_face(store, seat_no), view)
@@ -110,6 +114,7 @@ class SeatDetailBindings(QObject):
         self.show(self._details.seat_no)
 
     def _on_closed(self) -> None:
+        self._open_seat = -1
         self._later.stop()
         self._deeds.cancel(DEED)
 

@@ -52,6 +52,7 @@ class SeatDetails(QFrame):
         self._map = seat_map
         self._face = SeatFace("", "", "", ())
         self._view: QPixmap | None = None
+        self._height_before = 0
         self.setProperty("surface", "card")
         self.setAutoFillBackground(True)
         # The map itself is never mirrored; what lies over it follows the direction of the window.
@@ -78,6 +79,7 @@ class SeatDetails(QFrame):
     def show_waiting(self, seat_no: int, face: SeatFace, view: bytes = b"") -> None:
         """Show what is known already, while the booking system is being asked. `view`: an image from the seat."""
         self.seat_no = seat_no
+        self._height_before = self.height() if self.isVisible() else 0
         self._show_view(view)
         self._show_face(face)
         self.banner.clear()
@@ -141,6 +143,8 @@ class SeatDetails(QFrame):
             value.setAccessibleName(f"{fact.caption}: {fact.value}")
             self._facts.addWidget(caption, line, 0, Qt.AlignmentFlag.AlignTop)
             self._facts.addWidget(value, line, 1)
+            caption.show()  # a layout shows what it takes up a turn later, and the height is asked for now
+            value.show()
 
     def _show_history(self) -> None:
         self.history.setHtml(history_html(self._face, self._theme, mirrored=self.isRightToLeft()))
@@ -220,6 +224,7 @@ class SeatDetails(QFrame):
         inside.addLayout(end)
         inside.addWidget(self.empty)
         inside.addWidget(self.history, 1)
+        inside.addStretch(0)
 
     def _place(self) -> None:
         """At the side of the map where the seat is not, as high as its texts want and the map allows."""
@@ -230,8 +235,12 @@ class SeatDetails(QFrame):
         width = min(WIDTH_PX, room.width())
         self.setFixedWidth(width)
         layout = self.layout()
+        if layout is not None:
+            layout.activate()
         wanted = layout.heightForWidth(width) if layout is not None and layout.hasHeightForWidth() else -1
         height = wanted if wanted > 0 else self.sizeHint().height()
+        if not self.waiting.isHidden():
+            height = max(height, self._height_before)  # it stands still while a clerk walks from seat to seat
         if not self.history.isHidden():
             height += max(0, self._history_height() - _HISTORY_PX)
         seat_x = self._map.seat_rect(self.seat_no).center().x()

@@ -263,6 +263,22 @@ def test_it_is_mirrored_where_people_read_from_the_right(qloop: QLoop, tmp_path:
     qloop.run(scene())
 
 
+def test_it_stays_open_in_another_language(qloop: QLoop, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            seat = house_of(showcase).free_run(1)[0]
+            before = await open_by_key(showcase, seat)
+            assert before.standing.text() == "Free"
+            showcase.console.window.language_chosen.emit("pt")
+            await until(
+                lambda: details_of(showcase) is not before and details_of(showcase).seat_no == seat, "a rebuild"
+            )
+            await until(details_of(showcase).waiting.isHidden, "the details")
+            assert details_of(showcase).standing.text() == "Livre"
+
+    qloop.run(scene())
+
+
 def test_markup_in_what_people_wrote_is_text(qloop: QLoop, tmp_path: Path) -> None:
     async def scene() -> None:
         async with counter_of(tmp_path) as showcase:
