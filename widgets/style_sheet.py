@@ -34,6 +34,12 @@ QToolButton[role="bar"] { min-height: ${bar}px; max-height: ${bar}px; }
 QToolButton[role="digit"]:checked { background: $accent_soft; border-color: $accent; color: $accent_text;
   font-weight: bold; }
 QToolButton[role="digit"]:focus { border: ${focus_ring}px solid $focus; }
+QRadioButton { spacing: ${small}px; }
+QRadioButton::indicator {
+  width: 12px; height: 12px; border: 2px solid $border_strong; border-radius: 8px; background: $surface;
+}
+QRadioButton::indicator:checked { border: 5px solid $accent; width: 6px; height: 6px; }
+QRadioButton:focus { color: $accent_text; }
 QTabBar::tab {
   padding: ${tight}px ${medium}px; color: $text_muted; border: none; border-bottom: 2px solid transparent;
 }

@@ -49,6 +49,7 @@ def test_one_floor_is_shown_at_a_time_and_the_others_never_come_into_view(qtbot:
         seen = widget.scene.grid.seats_in(view.left, view.top, view.right, view.bottom)
         assert set(floors[seen].tolist()) == {floor}
         assert len(seen) == int((floors == floor).sum())
+        assert widget.place_shown == "", "a whole floor in view needs no name of a part"
         for _ in range(30):
             widget.zoom(0.5)
             widget.camera.pan(4000, -4000)

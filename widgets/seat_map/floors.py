@@ -32,6 +32,14 @@ def floor_of_section(plan: SeatMapPlan, section: int) -> int:
     return plan.section_floor[section] if plan.section_floor else 0
 
 
+def seats_on_floor(plan: SeatMapPlan, floor: int) -> int:
+    """How many seats a floor has."""
+    if floor_count(plan) == 1:
+        return plan.seat_count
+    floors = np.array(plan.section_floor or (0,) * len(plan.section_name))
+    return int((floors[plan.seat_section] == floor).sum())
+
+
 def lay_apart(plan: SeatMapPlan) -> SeatMapPlan:
     """The plan with its floors one below the other, far apart; a plan of one floor as it is."""
     if floor_count(plan) == 1:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter, QRegion
 
 from widgets.seat_map.beds import lay_beds
 from widgets.seat_map.camera import Bounds, Camera
-from widgets.seat_map.floors import floor_bounds
+from widgets.seat_map.floors import floor_bounds, seats_on_floor
 from widgets.seat_map.heat import SectionHeat
 from widgets.seat_map.palette import MapPalette
 from widgets.seat_map.place_in_view import PlaceInView, place_in_view
@@ -36,6 +36,7 @@ class Scene:
         self.beds = lay_beds(plan, self.grid.pitch)
         self.renderer = Renderer(plan, self.grid, self.states, self.beds, theme, stats)
         self.floor = 0
+        self._floor_seats = seats_on_floor(plan, 0)
         self.bounds: Bounds = floor_bounds(plan, 0, self.grid.pitch * _MARGIN_PITCHES)
         self.standing = StandingPlaces(plan)
         self._write_count = write_count
@@ -57,6 +58,7 @@ class Scene:
     def show_floor(self, floor: int) -> None:
         """Another floor is the whole plan from now on."""
         self.floor = floor
+        self._floor_seats = seats_on_floor(self.plan, floor)
         self.bounds = floor_bounds(self.plan, floor, self.grid.pitch * _MARGIN_PITCHES)
 
     def set_theme(self, theme: Theme) -> None:
@@ -102,7 +104,8 @@ class Scene:
         """Section and rows that a near view shows; None from afar, where sections carry their names."""
         if self.renderer.level is Level.FAR or not self.plan.seat_count:
             return None
-        return place_in_view(self.plan, self._seats_in_view(camera))
+        seats = self._seats_in_view(camera)
+        return None if len(seats) == self._floor_seats else place_in_view(self.plan, seats)
 
     def _seats_in_view(self, camera: Camera) -> Indices:
         view = camera.view()
