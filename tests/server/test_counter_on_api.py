@@ -14,26 +14,37 @@ from app.actions.finish_sale import finish_sale
 from app.actions.hold_seats import hold_picked, release_hold
 from app.actions.pay_card import pay_card
 from app.actions.pay_cash import pay_cash
-from app.actions.pick_seats import set_price_type, toggle_seat
+from app.actions.pick_seats import clear_picks, pick_seats, set_price_type, toggle_seat
 from app.actions.print_tickets import confirm_print, print_tickets
+from app.actions.propose_seats import set_together, show_best, take_offer
 from app.actions.read_seat import read_seat
 from app.actions.resolve_unknown import resolve_unknown
 from app.actions.resume_sales import resume_open_sales
 from app.actions.show_event import open_event
 from app.actions.sign_in import sign_in
+from app.core.picking import OfferKind
 from app.core.sale import Sale, SaleState
 from app.devices.fake_terminal import AwaitAbort, Decline, FakeCardTerminal, LoseLine
 from app.devices.ticket_printer import PrintState
 from app.journal.async_journal import AsyncJournal
 from app.screens.seat_detail_words import full_face
-from backend_client.errors import AnswerUnknownError
+from backend_client.errors import AnswerUnknownError, SeatOrphanedError
 from backend_client.seat_frames import StaffStatus
-from backend_client.wire import EventId, OrderStatus, PrintJobStatus, ResultOutcome, ResultReport, TicketStatus
+from backend_client.wire import (
+    BestAvailable,
+    EventId,
+    OrderStatus,
+    PrintJobStatus,
+    ResultOutcome,
+    ResultReport,
+    TicketStatus,
+)
 from booking.domain.caller import Role
 from booking.services import issue_tickets
+from booking.services.hold_seats import hold_seats
 from booking.services.sign_in import create_staff
 from booking.store.database import Database
-from tests.server.box_office import ADULT_PRICE, CHILD, CHILD_PRICE, count, make_event
+from tests.server.box_office import ADULT_PRICE, CHILD, CHILD_PRICE, count, digest_of, fan, make_event
 from tests.server.web_api import PASSWORD, api_over
 from tests.unit.counter import Counter, make_counter, open_journal, until
 
@@ -243,6 +254,58 @@ async def test_unclear_print_is_confirmed_by_a_person(till: Till) -> None:
     assert await count(till.db, f"SELECT count(*) FROM print_jobs WHERE status = '{PrintJobStatus.UNKNOWN}'") == 1
     assert (await confirm_print(till.counter.desk, printed=True)).state is SaleState.DONE
     assert await count(till.db, f"SELECT count(*) FROM print_jobs WHERE status = '{PrintJobStatus.CONFIRMED}'") == 1
+
+
+async def test_a_lost_race_is_offered_the_block_that_the_database_can_hold(till: Till) -> None:
+    """R14: what the console shows and what the authority offers are one thing, and one step takes it."""
+    desk = till.counter.desk
+    set_together(desk, 2)
+    shown = show_best(desk).block
+    await hold_seats(till.db, fan(), till.event_id, (shown[0],), key="faster", digest=digest_of("faster"))
+    sale = await hold_picked(desk)
+    assert sale.state is SaleState.PICKING
+    assert [seat.seat_no for seat in sale.lost_seats] == [shown[0]]
+    offer = desk.store.picking.offer
+    assert offer is not None
+    assert (offer.kind, offer.about, len(offer.instead)) == (OfferKind.LOST, (shown[0],), 2)
+    take_offer(desk)
+    held = await hold_picked(desk)
+    assert held.state is SaleState.HELD
+    assert held.seats == frozenset(offer.instead)
+
+
+async def test_a_seat_left_single_is_warned_of_as_the_database_would_refuse_it(till: Till) -> None:
+    desk = till.counter.desk
+    async with till.db.transaction() as connection:
+        await connection.execute("UPDATE events SET orphan_rule = 'strict' WHERE event_id = $1", till.event_id)
+    pick_seats(desk, [1, 2])
+    assert desk.store.picking.offer is None  # this console read the event before
+    with pytest.raises(SeatOrphanedError):
+        await hold_picked(desk)
+    offer = desk.store.picking.offer
+    assert offer is not None
+    assert (offer.kind, offer.about, offer.instead) == (OfferKind.ORPHAN, (0,), (0, 1))
+    desk.store.put_event(await desk.client.event(till.event_id))
+    clear_picks(desk)
+    pick_seats(desk, [1, 2])
+    warning = desk.store.picking.offer
+    assert warning is not None
+    assert (warning.about, warning.instead, warning.refused) == ((0,), (0, 1), False)
+    take_offer(desk)
+    assert (await hold_picked(desk)).state is SaleState.HELD
+
+
+async def test_the_best_that_the_console_shows_is_the_best_that_the_api_would_give(till: Till) -> None:
+    desk = till.counter.desk
+    assert desk.store.seat_map is not None
+    for together in (1, 4, 6):
+        set_together(desk, together)
+        shown = show_best(desk).block
+        clear_picks(desk)
+        wish = BestAvailable(count=together)
+        hold = await desk.client.hold_seats(till.event_id, key=f"best-{together}", best_available=wish)
+        assert tuple(seat.seat_no for seat in hold.seats) == shown
+        desk.store.seat_map.states[list(shown)] = StaffStatus.HELD  # as the feed would tell it
 
 
 class PowerCutError(BaseException):
