@@ -73,9 +73,9 @@ def test_the_filter_survives_another_theme_and_another_language(qloop: QLoop, th
             chosen = window.screens.counter.legend.chosen
             dimmed = window.screens.counter.map.scene.states.dimmed.copy()
             assert 0 < dimmed.sum() < len(dimmed)
-            for change in (lambda: window.theme_chosen.emit("dark"), lambda: window.language_chosen.emit("ar")):
+            for wish, value in ((window.theme_chosen, "dark"), (window.language_chosen, "ar")):
                 before = window.screens.counter
-                change()
+                wish.emit(value)
                 await rest(showcase)
                 after = window.screens.counter
                 assert after is not before
