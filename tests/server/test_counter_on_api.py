@@ -275,11 +275,6 @@ async def test_a_lost_race_is_offered_the_block_that_the_database_can_hold(till:
     assert held.seats == frozenset(offer.instead)
 
 
-def offer_of(till: Till) -> SeatOffer | None:
-    """What the console offers now, read anew each time."""
-    return till.counter.desk.store.picking.offer
-
-
 async def test_a_seat_left_single_is_warned_of_as_the_database_would_refuse_it(till: Till) -> None:
     desk = till.counter.desk
     async with till.db.transaction() as connection:
