@@ -13,11 +13,14 @@ from pytestqt.qtbot import QtBot
 
 from tests.bench.seat_map.plans import bowl, theatre
 from tests.gui.seat_map_stage import FREE, SOLD, centre_of, click, hover, look_at, pixels, post, rest, show_map, work
+from tests.gui.test_seat_map_plan_parts import two_floors
 from widgets.seat_map import SeatMapWidget
 from widgets.seat_map.lasso import Lasso, seats_inside
+from widgets.seat_map.minimap import MiniMap
 from widgets.seat_map.overlays import band_around
 from widgets.seat_map.seat_grid import SeatGrid
 from widgets.seat_map.spotlight import FADE_S, STAY_S, STRENGTH, Spotlight
+from widgets.theme import Theme
 
 SHIFT, CTRL = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier
 
@@ -310,3 +313,20 @@ def test_the_band_around_a_block_keeps_its_distance_on_both_sides_and_at_its_end
     assert max(nearest) == pytest.approx(6.0, abs=1e-6)
     assert min(nearest) > 4.5
     assert all(band.containsPoint(centre, Qt.FillRule.OddEvenFill) for centre in centres)
+
+
+def test_what_is_found_on_another_floor_brings_that_floor_and_its_small_map(qtbot: QtBot) -> None:
+    plan = two_floors()
+    widget = show_map(qtbot, plan, states=np.zeros(plan.seat_count, np.uint8))
+    minimap = MiniMap(Theme.light(), widget, "The whole plan")
+    upper = int(np.flatnonzero(plan.seat_section == 2)[5])
+    widget.centre_on((upper,))
+    rest(qtbot, widget)
+    assert widget.scene.floor == 1
+    assert widget.rect().contains(widget.seat_rect(upper).center())
+    first = minimap.grab().toImage()
+    widget.reveal((0,))
+    rest(qtbot, widget)
+    assert widget.scene.floor == 0
+    assert widget.rect().contains(widget.seat_rect(0).center())
+    assert not minimap.isVisible() or minimap.grab().toImage() != first

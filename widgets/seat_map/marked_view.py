@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from widgets.seat_map.accessible import announce
 from widgets.seat_map.camera import Bounds
+from widgets.seat_map.floors import floor_of_seat
 from widgets.seat_map.spotlight import Spotlight
 from widgets.seat_map.texts import SeatMapTexts
 from widgets.seat_map.view import READABLE_SEAT_PX, SeatMapView
@@ -102,6 +103,7 @@ class MarkedSeatMap(SeatMapView):
     def centre_on(self, seats: Sequence[int]) -> None:
         """Bring seats into the middle of the view, large enough to pick, and all of them where they fit."""
         self._scene.states.slots_of(seats)
+        self.show_floor(floor_of_seat(self.plan, seats[0]))
         x, y = self.plan.x[list(seats)], self.plan.y[list(seats)]
         around = self._scene.grid.pitch * 2
         self._camera.show(

@@ -84,7 +84,8 @@ class MiniMap(QWidget):
             return
         resized = place.size() != self.size()
         self.setGeometry(place)
-        if resized or self._scene is not self._map.scene or self._picture.isNull():
+        scene = self._map.scene
+        if resized or self._scene is not scene or self._camera.bounds != scene.bounds or self._picture.isNull():
             self._draw()
         self.show()
         self.update()
