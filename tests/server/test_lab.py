@@ -199,7 +199,7 @@ async def test_two_labs_do_not_share_a_database(empty_dsn: str, capsys: pytest.C
     "words",
     [
         [], ["nave"], ["naive", "0"], ["naive", "-3"], ["naive", "501"], ["naive", "many"], ["naive", "1.5"],
-        ["general-admission", "1"], ["general-admission", "100001"], ["hold-expiry", "3"], ["naive", "5", "6"],
+        ["general-admission", "1"], ["general-admission", "100001"], ["naive", "5", "6"],
     ],
 )  # fmt: skip
 def test_wrong_use_is_exit_code_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
