@@ -14,15 +14,19 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.bridge.crash import CrashReporter
 from app.bridge.loop import run
 from app.bridge.pictures import all_drawn, picture_of
+from app.core.plan_draft import Selection
+from app.core.plan_edits import number_seat
+from app.core.plan_work import PlanOrigin
 from app.core.sale import Sale, SaleState
 from app.core.store import ConsoleStore
 from app.devices.fake_terminal import AwaitAbort, Decline, LoseLine
 from app.devices.ticket_printer import PrintOutcome, PrintState, TicketSheet
+from app.i18n import _
 from app.main import Options, make_application
 from app.screens.bindings import Credentials
 from app.screens.sale_panel import SalePanel
 from app.settings import Settings
-from app.showcase import PASSWORD, Showcase, TheatreHouse, give_past, make_showcase, programme
+from app.showcase import PASSWORD, Showcase, TheatreHouse, give_past, make_showcase, programme, small_hall
 from backend_client.feed_protocol import FeedState
 from backend_client.seat_frames import PRINTED_BIT, HolderKind, StaffStatus, staff_state
 from backend_client.testing import Fault
@@ -81,6 +85,7 @@ class Photographer:
         """All pictures, each console in a folder of its own that is gone afterwards."""
         scenes = (
             ("carla", self._clerk), ("omar", self._watching), ("sofia", self._troubles), ("carla", self._picking),
+            ("sofia", self._drawing),
         )  # fmt: skip
         for name, scene in scenes:
             with tempfile.TemporaryDirectory(prefix="taquilla-") as data:
@@ -149,6 +154,31 @@ class Photographer:
         self.take("payment-parked")
         self.take("keys", await self._open_keys())
         await self._close_dialog()
+
+    async def _drawing(self, name: str) -> None:
+        """The plan editor: a whole hall, a row of it, seats with something wrong."""
+        await self._sign_in(name)
+        console = self._open.console
+        console.window.plans_requested.emit()
+        editor, work = console.window.screens.plans, self._store.plan_work
+        await self._until(lambda: console.window.screens.current is editor, "the plan editor")
+        words = {"stalls": _("Stalls"), "balcony": _("Balcony"), "stage": _("Stage"), "bar": _("Bar")}
+        venue = self._open.server.plans.venues[0]
+        work.begin(small_hall(words), PlanOrigin(venue.venue_id, venue.name), saved=False)
+        editor.canvas.fit()
+        await self._until(editor.save.isEnabled, "a hall without faults")
+        await self._turn()
+        self.take("plan-editor")
+        work.choose(Selection(frozenset({work.draft.rows[3].row_id})))
+        await self._turn()
+        self.take("plan-row")
+        seats = [seat.guid for seat in work.draft.rows[1].seats[6:9]]
+        wrong = number_seat(work.draft, seats[0], work.draft.rows[1].seats[7].number)
+        work.edit(wrong, Selection(seats=frozenset(seats)))
+        await self._until(lambda: editor.faults.count() == 1, "a fault")
+        await self._turn()
+        self.take("plan-faults")
+        await self._rest()
 
     async def _watching(self, name: str) -> None:
         await self._sign_in(name)

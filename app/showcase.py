@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,9 +15,15 @@ import numpy as np
 from uuid_utils.compat import uuid7
 
 from app.actions.desk import Desk, Patience
+from app.actions.load_plan import new_guid
 from app.bridge.crash import CrashReporter
 from app.bridge.ticket_pdf import PdfTicketPrinter, Stock
 from app.core.hold_clock import ServerClock
+from app.core.plan_draft import DraftShape, PlanDraft, SeatMark, Selection
+from app.core.plan_edits import add_category, add_rows, add_section, add_shape, rename_plan, set_mark
+from app.core.plan_geometry import RowLine
+from app.core.plan_numbering import CONFUSED_LETTERS, Counting, Numbering
+from app.core.plan_work import empty_plan
 from app.core.store import ConsoleStore
 from app.devices.fake_terminal import FakeCardTerminal
 from app.i18n import current_language
@@ -201,6 +207,29 @@ def give_past(house: TheatreHouse, seat_no: int) -> None:
     house.seat_past[seat_no] = tuple(
         msgspec.structs.replace(item, at=now - timedelta(seconds=ago)) for ago, item in happened
     )
+
+
+def small_hall(words: Mapping[str, str]) -> PlanDraft:
+    """A hall of some 200 seats as somebody draws it: two blocks of bent rows, places for wheelchairs, a balcony.
+
+    `words` are the names of its parts: stalls, balcony, stage, bar.
+    """
+    draft = rename_plan(empty_plan(), "Sala Garrett")
+    for name, color in ((words["stalls"], "#0f34b4"), (words["balcony"], "#f08523")):
+        draft = add_section(add_category(draft, name, color), name)
+    stalls, balcony = (section.section_id for section in draft.sections)
+    first, second = (category.category_id for category in draft.categories)
+    letters = Numbering(Counting.LETTERS, skipped=CONFUSED_LETTERS)
+    lines = [RowLine((160.0 - 6 * n, 170.0 + 34 * n), (640.0 + 6 * n, 170.0 + 34 * n), 46) for n in range(7)]
+    numbering = Numbering(Counting.FROM_MIDDLE)
+    draft = add_rows(draft, stalls, lines, [20] * 7, letters.labels(7), first, numbering, new_guid)
+    upper = [RowLine((140.0, 470.0 + 34 * n), (660.0, 470.0 + 34 * n), 30) for n in range(2)]
+    draft = add_rows(draft, balcony, upper, [22] * 2, ("BA", "BB"), second, Numbering(Counting.ODD), new_guid)
+    ends = Selection(seats=frozenset({draft.rows[6].seats[0].guid, draft.rows[6].seats[-1].guid}))
+    beside = Selection(seats=frozenset({draft.rows[6].seats[1].guid, draft.rows[6].seats[-2].guid}))
+    draft = set_mark(set_mark(draft, ends, SeatMark.ACCESSIBLE, on=True), beside, SeatMark.COMPANION, on=True)
+    draft = add_shape(draft, DraftShape(0, "rectangle", 250, 40, 300, 60, text=words["stage"], text_size=22))
+    return add_shape(draft, DraftShape(0, "text", 720, 560, text=words["bar"]))
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QListWidget, QListWidgetItem, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QPushButton, QWidget
 
 from app.i18n import _, figures, ngettext
 from app.screens.key_list import keys_grid
@@ -14,6 +14,7 @@ from widgets.build import column, label, row, scrolling
 from widgets.choice_box import ChoiceBox
 from widgets.filled_button import FilledButton
 from widgets.theme import Theme
+from widgets.tick_box import TickBox
 
 _WIDTH_PX, _HEIGHT_PX = 560, 420
 _ROLE = Qt.ItemDataRole.UserRole
@@ -140,7 +141,7 @@ class EventsOnPlanDialog(_PlanDialog):
     def __init__(self, theme: Theme, events: tuple[PlanEvent, ...], version: int, parent: QWidget) -> None:
         title = _("Put events on version {version}").format(version=figures().number(version))
         super().__init__(theme, title, _("Put them on it"), parent)
-        self.boxes = {event.event_id: QCheckBox(_event_words(event)) for event in events}
+        self.boxes = {event.event_id: TickBox(theme, _event_words(event)) for event in events}
         self._events = events
         self.reason = QLineEdit()
         self.all = plain_button(_("Choose all"))
@@ -149,7 +150,6 @@ class EventsOnPlanDialog(_PlanDialog):
         inner = QWidget()
         lines = column(theme, gap="small", parent=inner)
         for box in self.boxes.values():
-            box.setAccessibleName(box.text())
             box.toggled.connect(self._on_changed)
             lines.addWidget(box)
         lines.addStretch(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
@@ -36,6 +36,8 @@ from widgets.theme import Theme
 
 _SIDE_PX = 316
 _FAULTS_PX = 128
+_FAULT_LINE_PX = 42
+_ROOMY_PX = 560
 _SETTLE_MS = 120
 
 
@@ -145,6 +147,7 @@ class PlanEditorScreen(QWidget):
             item = QListWidgetItem(("! " if fault.is_warning else "✕ ") + fault_words(fault))
             item.setToolTip(item.text())
             self.faults.addItem(item)
+        self._fit_faults()
         self.canvas.show_scene(plan_scene(self._work.draft, found), chosen_of(self._work.selection))
 
     # ------------------------------------------------------------ the drawing
@@ -276,7 +279,6 @@ class PlanEditorScreen(QWidget):
             inner.addWidget(one)
             self._pages.addWidget(scrolling(holder))
         self.faults.setAccessibleName(_("Things to put right"))
-        self.faults.setFixedHeight(_FAULTS_PX)
         self.faults.setWordWrap(True)
         card = frame("card")
         inside = column(theme, gap="small", parent=card)
@@ -325,7 +327,16 @@ class PlanEditorScreen(QWidget):
         self._add_key(canvas, "Ctrl+A", self._on_all)
         canvas.tool_keys = {key: tool for tool, (_words, key) in TOOL_WORDS.items()}
 
+    def _fit_faults(self) -> None:
+        """As high as its lines, and no higher than there is room for."""
+        most = _FAULTS_PX if self.height() > _ROOMY_PX else _FAULTS_PX * 2 // 3
+        self.faults.setFixedHeight(min(most, _FAULT_LINE_PX * max(self.faults.count(), 1) + 4))
+
     def _add_key(self, owner: QWidget, sequence: str, slot: object) -> None:
         shortcut = QShortcut(QKeySequence(sequence), owner)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(slot)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_faults()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core import plan_edits as edits
 from app.core.plan_draft import DraftRow
@@ -14,6 +14,7 @@ from app.screens.plan_words import COUNTING_WORDS
 from widgets.build import column, label, row
 from widgets.choice_box import ChoiceBox
 from widgets.theme import Theme
+from widgets.tick_box import TickBox
 
 _PREVIEWED = 6
 
@@ -28,7 +29,7 @@ class SchemeBox(QWidget):
         self.counting = ChoiceBox(theme)
         self.start = NumberField(0, MAX_START)
         self.skipped = QLineEdit()
-        self.backwards = QCheckBox(_("From the last to the first"))
+        self.backwards = TickBox(theme, _("From the last to the first"))
         self.preview = label(tone="muted", wrap=True)
         self.apply = plain_button(do)
         for counting in schemes:
@@ -36,7 +37,6 @@ class SchemeBox(QWidget):
         self.start.set_value(1)
         self.skipped.setText(CONFUSED_LETTERS)
         self.skipped.setMaxLength(25)
-        self.backwards.setAccessibleName(self.backwards.text())
         page = column(theme, gap="small", parent=self)
         page.addWidget(label(title, kind="lead", wrap=True))
         page.addLayout(captioned(theme, _("Scheme"), self.counting))

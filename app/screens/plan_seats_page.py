@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.actions.load_plan import new_guid
 from app.core import plan_edits as edits
@@ -16,6 +16,7 @@ from app.screens.plan_words import MARK_WORDS, selection_words
 from widgets.build import column, label, row
 from widgets.choice_box import ChoiceBox
 from widgets.theme import Theme
+from widgets.tick_box import TickBox
 
 _SEVERAL = -1
 _TURN = 15.0
@@ -36,7 +37,7 @@ class SeatsPage(QWidget):
         self.category = ChoiceBox(theme)
         self.count = NumberField(1, edits.MAX_SEATS_OF_A_ROW)
         self.bend = NumberField(-_LARGEST_BEND, _LARGEST_BEND, 5.0, 1)
-        self.marks = {mark: QCheckBox(_(words)) for mark, words in MARK_WORDS.items()}
+        self.marks = {mark: TickBox(theme, _(words)) for mark, words in MARK_WORDS.items()}
         self.numbering = NumberingBox(theme, work)
         self.row_names = RowNamesBox(theme, work)
         self.even = plain_button(_("Equal distances"))
@@ -108,7 +109,7 @@ class SeatsPage(QWidget):
         box.blockSignals(False)
 
     @staticmethod
-    def _show_mark(box: QCheckBox, mark: SeatMark, seats: tuple[DraftSeat, ...]) -> None:
+    def _show_mark(box: TickBox, mark: SeatMark, seats: tuple[DraftSeat, ...]) -> None:
         have = sum(1 for seat in seats if mark in seat.marks)
         state = Qt.CheckState.Unchecked if not have else Qt.CheckState.Checked
         if 0 < have < len(seats):
@@ -132,23 +133,18 @@ class SeatsPage(QWidget):
         page.addLayout(captioned(theme, _("Price category"), self.category))
         marks = column(theme, gap="tight")
         for box in self.marks.values():
-            box.setAccessibleName(box.text())
             marks.addWidget(box)
         page.addLayout(marks)
         self._line_fields = column(theme, gap="medium")
         self._line_fields.addLayout(captioned(theme, _("Section"), self.section))
         self._line_fields.addLayout(captioned(theme, _("Bend of the row"), self.bend))
-        both = row(theme)
-        both.addWidget(self.straight, 1)
-        both.addWidget(self.even, 1)
-        self._line_fields.addLayout(both)
+        self._line_fields.addWidget(self.straight)
+        self._line_fields.addWidget(self.even)
         page.addLayout(self._line_fields)
         page.addWidget(self.numbering)
         page.addWidget(self.row_names)
-        turns = row(theme)
-        turns.addWidget(self.turn_left, 1)
-        turns.addWidget(self.turn_right, 1)
-        page.addLayout(turns)
+        page.addWidget(self.turn_left)
+        page.addWidget(self.turn_right)
         page.addStretch(1)
 
     def _connect(self) -> None:

@@ -29,6 +29,7 @@ class PlanTools(QWidget):
         self.tools: dict[Tool, QToolButton] = {}
         self._group = QButtonGroup(self)
         flow = FlowLayout(self, theme.space("tight"))
+        flow.setContentsMargins(0, 0, 0, 0)
         for tool, (words, key) in TOOL_WORDS.items():
             button = _button(_(words), key)
             button.setCheckable(True)

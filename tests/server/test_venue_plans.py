@@ -149,7 +149,7 @@ async def test_who_saved_is_in_the_audit_log(api: Api, author: str, venue_id: UU
     assert row["principal"].startswith("device:")
     detail = json.loads(row["detail"])
     assert (detail["seats"], detail["version"], detail["format"]) == (1, 1, "taquilla")
-    assert UUID(detail["staff_id"])
+    assert str(UUID(detail["staff_id"])) == detail["staff_id"]
 
 
 async def test_an_event_shows_at_its_plan_and_a_sold_seat_keeps_it_from_moving(

@@ -57,7 +57,7 @@ def test_rows_stand_at_equal_distances_and_are_numbered() -> None:
     draft = small_hall()
     first = draft.rows[0]
     assert [seat.number for seat in first.seats] == ["1", "2", "3", "4", "5", "6"]
-    assert first.places == ((60, 100), (80, 100), (100, 100), (120, 100), (140, 100), (160, 100))
+    assert list(first.places) == [(60.0 + 20 * number, 100.0) for number in range(6)]
     assert [row.label for row in draft.rows] == ["A", "B", "C"]
     assert len({seat.guid for row in draft.rows for seat in row.seats}) == 18
 

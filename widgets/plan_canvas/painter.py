@@ -164,22 +164,24 @@ class HallPainter:
         fill = QColor(seat.color) if has_color else theme.map_color("bed")
         painter.setBrush(QBrush(fill))
         edge = QPen(theme.map_color("sold_ink"), 1.2, Qt.PenStyle.SolidLine if has_color else Qt.PenStyle.DashLine)
-        painter.setPen(Qt.PenStyle.NoPen if has_color else edge)
+        if has_color and theme.is_dark:
+            edge = QPen(theme.map_color("label_muted"), 0.9)  # dark categories would sink into a dark ground
+        painter.setPen(Qt.PenStyle.NoPen if has_color and not theme.is_dark else edge)
         if seat.marks & 1:
             painter.drawRoundedRect(QRectF(middle.x() - radius, middle.y() - radius, 2 * radius, 2 * radius), 3, 3)
         else:
             painter.drawEllipse(middle, radius, radius)
         self._paint_marks(seat, middle, radius, fill)
-        if seat.key in self._scene.wrong:
-            painter.setPen(QPen(theme.map_color("lost"), 2, Qt.PenStyle.DotLine))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawEllipse(middle, radius + 3, radius + 3)
         if self._chosen.has_seat(self._scene, seat):
             painter.setPen(QPen(theme.map_color("mine_halo"), 4))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(middle, radius + 1.5, radius + 1.5)
             painter.setPen(QPen(theme.map_color("mine"), 1.5))
             painter.drawEllipse(middle, radius + 1.5, radius + 1.5)
+        if seat.key in self._scene.wrong:
+            painter.setPen(QPen(theme.map_color("lost"), 2, Qt.PenStyle.DotLine))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawEllipse(middle, radius + 4.5, radius + 4.5)
 
     def _paint_marks(self, seat: CanvasSeat, middle: QPointF, radius: float, fill: QColor) -> None:
         """Accessible: a square with a bar at the foot; companion: a ring inside; restricted view: a slash."""

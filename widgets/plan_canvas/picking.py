@@ -13,6 +13,7 @@ from widgets.plan_canvas.view import CanvasView
 
 HANDLE_PX = 11.0
 _LEAST_SEAT_PX = 6.0
+_BEND_LIFT_PX = 7.0
 
 
 class Grip(Enum):
@@ -76,7 +77,7 @@ def handle_px(scene: CanvasScene, handle: Handle, view: CanvasView, lift_px: flo
     length = math.hypot(end.x() - start.x(), end.y() - start.y()) or 1.0
     along = QPointF((end.x() - start.x()) / length, (end.y() - start.y()) / length)
     if handle.grip is Grip.MIDDLE:
-        return place + QPointF(-along.y(), along.x()) * lift_px
+        return place + QPointF(-along.y(), along.x()) * (scene.radius * view.scale + _BEND_LIFT_PX)
     return place + along * (lift_px if handle.grip is Grip.END else -lift_px)
 
 
