@@ -5,6 +5,11 @@ the house; half filled: being paid); heavy double ring = mine; faded = not sella
 struck = printed, dotted = used; cross = blocked. Outline: rounded square = accessible, diamond = companion, cut disc =
 restricted view.
 
+From afar sections carry names and free counts; the less of a section is left, the closer and warmer the hatching over
+it. With patterns wished (`Theme.patterned`) each category has a pattern beside its colour. Floors are shown one at a
+time, standing areas tell what is left, tables and booths stand between the seats, and a screen reader walks the same
+map from section to row to seat (`accessible_tree`).
+
 Hands: wheel zooms about the pointer; a drag pans (also middle button, or space and drag); a click picks; Shift or Ctrl
 and click picks a range in the row; Shift and drag draws a rubber band, Ctrl and drag a lasso; from afar a double click
 zooms into a section. Where a click takes several seats, they are ringed under the pointer beforehand.
