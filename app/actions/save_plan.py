@@ -28,16 +28,19 @@ async def save_plan(desk: Desk) -> SavedPlan:
     """
     require(desk.store.session, Permission.DRAW_PLANS)
     work = desk.store.plan_work
-    draft, venue_id = work.draft, work.origin.venue_id
+    draft, venue_id, serial = work.draft, work.origin.venue_id, work.serial
     if venue_id is None or not may_be_saved(faults_of(draft)):
         raise PlanNotReadyError("the plan has faults, or no venue")
     data = json.dumps(plan_body(draft), ensure_ascii=False).encode()
     expected = work.origin.expected_version(draft.name.strip())
     saved = await desk.client.save_plan(venue_id, data, expected, key=desk.new_key())
+    if work.serial != serial:
+        return saved  # another plan is being drawn meanwhile
     work.note_saved(draft, saved.version)
     await forget_draft(desk)
     plans = await desk.client.venue_plans(venue_id)
-    work.put_events(next((plan.events for plan in plans.plans if plan.plan_id == saved.plan_id), ()))
+    if work.serial == serial:
+        work.put_events(next((plan.events for plan in plans.plans if plan.plan_id == saved.plan_id), ()))
     return saved
 
 

@@ -44,8 +44,9 @@ class FaultCode(StrEnum):
 
 
 WARNINGS: Final = frozenset({
-    FaultCode.SECTION_REPEATS, FaultCode.ROW_UNNAMED, FaultCode.ROW_REPEATS, FaultCode.SEATS_OVERLAP,
-    FaultCode.CATEGORY_UNUSED, FaultCode.SEATS_OUTSIDE, FaultCode.SHAPE_OUTSIDE, FaultCode.SHAPE_WITHOUT_TEXT,
+    FaultCode.SECTION_UNNAMED, FaultCode.SECTION_REPEATS, FaultCode.ROW_UNNAMED, FaultCode.ROW_REPEATS,
+    FaultCode.SEATS_OVERLAP, FaultCode.CATEGORY_UNUSED, FaultCode.SEATS_OUTSIDE, FaultCode.SHAPE_OUTSIDE,
+    FaultCode.SHAPE_WITHOUT_TEXT,
 })  # fmt: skip
 """A plan may be saved with these."""
 

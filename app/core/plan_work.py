@@ -61,6 +61,8 @@ class PlanWork:
         self.history = History(Step(empty_plan()))
         self.origin = PlanOrigin()
         self.taken: tuple[SeatRef, ...] = ()
+        self.serial = 0
+        """Counts the drafts that were begun, so that an answer that comes late is not taken for another draft's."""
         self._saved = self.history.present.draft
         self._listeners: list[Listener] = []
 
@@ -84,6 +86,7 @@ class PlanWork:
 
     def begin(self, draft: PlanDraft, origin: PlanOrigin, *, saved: bool) -> None:
         """Another draft; `saved`: the booking system has it."""
+        self.serial += 1
         self.history = History(Step(draft))
         self.origin = origin
         self.taken = ()

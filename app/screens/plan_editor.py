@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from app.actions.load_plan import new_guid
 from app.core import plan_edits as edits
-from app.core.plan_draft import NOTHING, DraftShape, Selection
+from app.core.plan_draft import NOTHING, DraftShape, PlanDraft, Selection
 from app.core.plan_faults import SHOWN_AT_MOST, PlanFault, faults_of, may_be_saved
 from app.core.plan_geometry import RowLine
 from app.core.plan_work import PlanWork
@@ -30,7 +30,7 @@ from app.screens.plan_words import TOOL_WORDS, fault_words, standing_words
 from app.screens.words import Advice
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row, scrolling
-from widgets.plan_canvas import PlanCanvas, Tool
+from widgets.plan_canvas import CanvasScene, PlanCanvas, Tool
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
@@ -58,6 +58,7 @@ class PlanEditorScreen(QWidget):
         self._theme = theme
         self._work = work
         self._faults: tuple[PlanFault, ...] = ()
+        self._shown: tuple[PlanDraft, tuple[PlanFault, ...], CanvasScene] | None = None
         self.canvas = PlanCanvas(theme)
         self.tools = PlanTools(theme)
         self.plan_page = PlanPage(theme, work)
@@ -108,13 +109,20 @@ class PlanEditorScreen(QWidget):
     def show_work(self) -> None:
         """Show the draft as it is now; what is wrong with it follows in a moment."""
         work = self._work
-        self.canvas.show_scene(plan_scene(work.draft, self._faults), chosen_of(work.selection))
+        self.canvas.show_scene(self._scene(), chosen_of(work.selection))
         self._name.setText(work.draft.name.strip() or _("Plan without a name"))
         self._standing.setText(standing_words(work))
         can_copy = bool(work.selection.rows or work.selection.shapes)
         self.tools.show_history(work.history, can_copy=can_copy, can_remove=bool(work.selection))
         self._show_page()
         self._settle.start()
+
+    def _scene(self) -> CanvasScene:
+        """The draft as it is drawn; made anew only when it or its faults are others."""
+        shown = self._work.draft, self._faults
+        if self._shown is None or self._shown[0] is not shown[0] or self._shown[1] is not shown[1]:
+            self._shown = *shown, plan_scene(*shown)
+        return self._shown[2]
 
     def _show_page(self) -> None:
         selection = self._work.selection
@@ -148,7 +156,7 @@ class PlanEditorScreen(QWidget):
             item.setToolTip(item.text())
             self.faults.addItem(item)
         self._fit_faults()
-        self.canvas.show_scene(plan_scene(self._work.draft, found), chosen_of(self._work.selection))
+        self.canvas.show_scene(self._scene(), chosen_of(self._work.selection))
 
     # ------------------------------------------------------------ the drawing
 

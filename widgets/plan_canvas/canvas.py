@@ -21,18 +21,18 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from widgets.plan_canvas.gestures import Doing, Gesture, shaped_by, sized_by
+from widgets.plan_canvas.gestures import Doing, Gesture, led, shaped_by, sized_by
 from widgets.plan_canvas.overlay import Overlay
-from widgets.plan_canvas.painter import HallPainter
+from widgets.plan_canvas.painter import HallPicture
 from widgets.plan_canvas.picking import (
     Grip,
+    anchor_of,
     bounds_of,
     chosen_in,
     handle_at,
     handle_px,
     handles_of,
-    seat_at,
-    shape_at,
+    thing_at,
 )
 from widgets.plan_canvas.scene import CanvasScene, Chosen, Place
 from widgets.plan_canvas.snapping import Guides
@@ -87,6 +87,7 @@ class PlanCanvas(QWidget):
         """Letters that take a tool in hand."""
         self._gesture: Gesture | None = None
         self._is_fitted = False
+        self._hall = HallPicture(theme)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -205,30 +206,16 @@ class PlanCanvas(QWidget):
             guides = Guides.of(self.scene, self.chosen)
             self._gesture = Gesture(Doing.GRIP, at, place, place, handle=handle, guides=guides)
             return
-        under = self._under(at, alone=bool(modifiers & Qt.KeyboardModifier.AltModifier))
+        alone = bool(modifiers & Qt.KeyboardModifier.AltModifier)
+        under = thing_at(self.scene, self.chosen, self.view, at, alone=alone)
         if not under:
             self._gesture = Gesture(Doing.BAND, at, place, place, self.chosen if adds else Chosen(), adds=adds)
             return
         if adds:
             self._choose(self.chosen.toggled(under))
-        elif not self._is_chosen(under):
+        elif not self.chosen.has_all(under):
             self._choose(under)
         self._gesture = Gesture(Doing.PRESS, at, place, place, under)
-
-    def _under(self, at: QPointF, *, alone: bool) -> Chosen:
-        """The row of the seat under a pixel; with `alone`, or inside a row that is chosen in parts, the seat itself."""
-        seat = seat_at(self.scene, self.view, at)
-        if seat is not None:
-            row = self.scene.row_of_seat[seat.key]
-            in_parts = any(other.key in self.chosen.seats for other in row.seats)
-            if alone or in_parts:
-                return Chosen(seats=frozenset({seat.key}))
-            return Chosen(rows=frozenset({row.key}))
-        shape = shape_at(self.scene, self.view, at)
-        return Chosen() if shape is None else Chosen(shapes=frozenset({shape.key}))
-
-    def _is_chosen(self, under: Chosen) -> bool:
-        return self.chosen.toggled(under) != self.chosen.with_all(under)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         gesture, at = self._gesture, event.position()
@@ -244,37 +231,10 @@ class PlanCanvas(QWidget):
             return
         if gesture.doing is Doing.PRESS and gesture.has_begun(at):
             guides = Guides.of(self.scene, self.chosen)
-            gesture = replace(gesture, doing=Doing.MOVE, guides=guides, anchor=self._anchor())
+            gesture = replace(gesture, doing=Doing.MOVE, guides=guides, anchor=anchor_of(self.scene, self.chosen))
         free = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
-        self._gesture = self._led(gesture, at, free=free)
+        self._gesture = led(gesture, self._place(at), self.view.scale, free=free)
         self.update()
-
-    def _led(self, gesture: Gesture, at: QPointF, *, free: bool) -> Gesture:
-        """The gesture with the pointer here; `free`: nothing snaps."""
-        place = self._place(at)
-        guides = Guides((), (), 0.0) if free or gesture.guides is None else gesture.guides
-        if gesture.doing is Doing.MOVE:
-            dx, dy = place[0] - gesture.start[0], place[1] - gesture.start[1]
-            return gesture.moved_to(place, guides.snap_move(gesture.anchor, dx, dy, self.view.scale))
-        if gesture.doing is Doing.GRIP and gesture.handle is not None:
-            dx, dy = place[0] - gesture.start[0], place[1] - gesture.start[1]
-            led = gesture.handle.x + dx, gesture.handle.y + dy
-            return gesture.moved_to(led, guides.snap(*led, self.view.scale))
-        if gesture.doing is Doing.DRAW:
-            snapped = guides.snap(*place, self.view.scale)
-            return gesture.moved_to((snapped.x, snapped.y), snapped)
-        return gesture.moved_to(place, None)
-
-    def _anchor(self) -> Place:
-        """The point of what is chosen that snaps: the first seat, or the corner of the first shape."""
-        for row in self.scene.rows:
-            for seat in row.seats:
-                if self.chosen.has_seat(self.scene, seat):
-                    return seat.x, seat.y
-        for shape in self.scene.shapes:
-            if shape.key in self.chosen.shapes:
-                return shape.x, shape.y
-        return 0.0, 0.0
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         gesture, self._gesture = self._gesture, None
@@ -307,7 +267,7 @@ class PlanCanvas(QWidget):
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """On a row: the one seat under the pointer; elsewhere on a thing: its words at the side."""
-        under = self._under(event.position(), alone=True)
+        under = thing_at(self.scene, self.chosen, self.view, event.position(), alone=True)
         if self.tool is Tool.CHOOSE and under:
             self._choose(under)
             if under.shapes:
@@ -390,9 +350,10 @@ class PlanCanvas(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         del event
         painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.map_color("ground"))
+        painter.drawPixmap(
+            0, 0, self._hall.of(self.scene, self.view, self.chosen, self.size(), self.devicePixelRatioF())
+        )
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        HallPainter(painter, self._theme, self.scene, self.view, self.chosen).paint()
         overlay = Overlay(painter, self._theme, self.scene, self.view, self.chosen)
         if self._gesture is None:
             overlay.paint_handles(self._lift_px)

@@ -60,6 +60,21 @@ class Gesture:
         return replace(self, at=at, snapped=snapped)
 
 
+def led(gesture: Gesture, place: Place, scale: float, *, free: bool) -> Gesture:
+    """The gesture with the pointer at `place`; `free`: nothing snaps."""
+    guides = Guides((), (), 0.0) if free or gesture.guides is None else gesture.guides
+    dx, dy = place[0] - gesture.start[0], place[1] - gesture.start[1]
+    if gesture.doing is Doing.MOVE:
+        return gesture.moved_to(place, guides.snap_move(gesture.anchor, dx, dy, scale))
+    if gesture.doing is Doing.GRIP and gesture.handle is not None:
+        at = gesture.handle.x + dx, gesture.handle.y + dy
+        return gesture.moved_to(at, guides.snap(*at, scale))
+    if gesture.doing is Doing.DRAW:
+        snapped = guides.snap(*place, scale)
+        return gesture.moved_to((snapped.x, snapped.y), snapped)
+    return gesture.moved_to(place, None)
+
+
 @dataclass(frozen=True, slots=True)
 class Shaped:
     """A row's new line."""

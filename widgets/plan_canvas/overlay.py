@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
 from widgets.plan_canvas.gestures import Doing, Gesture, shaped_by, sized_by
@@ -74,7 +74,7 @@ class Overlay:
             for seat in row.seats:
                 if self._chosen.has_seat(self._scene, seat):
                     self._painter.drawEllipse(self._view.to_px(seat.x + dx, seat.y + dy), radius, radius)
-        outlines = HallPainter(self._painter, self._theme, self._scene, self._view, self._chosen)
+        outlines = HallPainter(self._painter, self._theme, self._scene, self._view, self._chosen, QSize())
         for shape in self._scene.shapes:
             if shape.key in self._chosen.shapes:
                 moved = outlines.outline(shape).translated(dx * self._view.scale, dy * self._view.scale)

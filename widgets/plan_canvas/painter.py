@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
 
 from widgets.plan_canvas.scene import CanvasRow, CanvasScene, CanvasSeat, CanvasShape, Chosen
 from widgets.plan_canvas.view import CanvasView
@@ -17,15 +17,41 @@ _GRID_FROM_PX = 12.0
 _TEXT_LEAST_PX, _TEXT_MOST_PX = 6, 96
 
 
+class HallPicture:
+    """The hall as it was painted last: what a hand does above it costs no painting of seats."""
+
+    def __init__(self, theme: Theme) -> None:
+        self._theme = theme
+        self._picture = QPixmap()
+        self._painted: tuple[object, ...] = ()
+
+    def of(self, scene: CanvasScene, view: CanvasView, chosen: Chosen, size: QSize, ratio: float) -> QPixmap:
+        """The picture of this scene; painted anew only when something of it is another than before."""
+        wanted = (view.scale, view.left, view.top, chosen, size.width(), size.height(), ratio)
+        if self._painted[1:] != wanted or self._painted[0] is not scene:
+            self._painted = (scene, *wanted)
+            self._picture = QPixmap(size * ratio)
+            self._picture.setDevicePixelRatio(ratio)
+            self._picture.fill(self._theme.map_color("ground"))
+            painter = QPainter(self._picture)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            HallPainter(painter, self._theme, scene, view, chosen, size).paint()
+            painter.end()
+        return self._picture
+
+
 class HallPainter:
     """Paints one scene through one view."""
 
-    def __init__(self, painter: QPainter, theme: Theme, scene: CanvasScene, view: CanvasView, chosen: Chosen) -> None:
+    def __init__(
+        self, painter: QPainter, theme: Theme, scene: CanvasScene, view: CanvasView, chosen: Chosen, size: QSize
+    ) -> None:
         self._painter = painter
         self._theme = theme
         self._scene = scene
         self._view = view
         self._chosen = chosen
+        self._size = size
 
     def paint(self) -> None:
         """Everything, from the ground up."""
@@ -38,11 +64,10 @@ class HallPainter:
 
     def _window(self) -> QRectF:
         """The part of the plan that is in view, with the width of a seat around it."""
-        device = self._painter.window()
         edge = 2 * self._scene.radius
         corner = self._view.to_plan(QPointF(0, 0))
         return QRectF(
-            corner.x(), corner.y(), device.width() / self._view.scale, device.height() / self._view.scale
+            corner.x(), corner.y(), self._size.width() / self._view.scale, self._size.height() / self._view.scale
         ).adjusted(-edge, -edge, edge, edge)
 
     def _box(self, left: float, top: float, width: float, height: float) -> QRectF:

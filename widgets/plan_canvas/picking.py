@@ -8,7 +8,7 @@ from enum import Enum
 
 from PySide6.QtCore import QPointF, QRectF
 
-from widgets.plan_canvas.scene import CanvasRow, CanvasScene, CanvasSeat, CanvasShape, Chosen
+from widgets.plan_canvas.scene import CanvasRow, CanvasScene, CanvasSeat, CanvasShape, Chosen, Place
 from widgets.plan_canvas.view import CanvasView
 
 HANDLE_PX = 11.0
@@ -103,6 +103,31 @@ def shape_at(scene: CanvasScene, view: CanvasView, at: QPointF) -> CanvasShape |
         if left - edge <= place.x() <= right + edge and top - edge <= place.y() <= bottom + edge:
             return shape
     return None
+
+
+def thing_at(scene: CanvasScene, chosen: Chosen, view: CanvasView, at: QPointF, *, alone: bool) -> Chosen:
+    """The row of the seat under a pixel; with `alone`, or inside a row that is chosen in parts, the seat itself."""
+    seat = seat_at(scene, view, at)
+    if seat is not None:
+        row = scene.row_of_seat[seat.key]
+        in_parts = any(other.key in chosen.seats for other in row.seats)
+        if alone or in_parts:
+            return Chosen(seats=frozenset({seat.key}))
+        return Chosen(rows=frozenset({row.key}))
+    shape = shape_at(scene, view, at)
+    return Chosen() if shape is None else Chosen(shapes=frozenset({shape.key}))
+
+
+def anchor_of(scene: CanvasScene, chosen: Chosen) -> Place:
+    """The point of what is chosen that snaps: the first seat, or the corner of the first shape."""
+    for row in scene.rows:
+        for seat in row.seats:
+            if chosen.has_seat(scene, seat):
+                return seat.x, seat.y
+    for shape in scene.shapes:
+        if shape.key in chosen.shapes:
+            return shape.x, shape.y
+    return 0.0, 0.0
 
 
 def chosen_in(scene: CanvasScene, area: QRectF) -> Chosen:

@@ -112,6 +112,10 @@ class Chosen:
         """Whether the seat is chosen, alone or with its row."""
         return seat.key in self.seats or scene.row_of_seat[seat.key].key in self.rows
 
+    def has_all(self, other: Chosen) -> bool:
+        """Whether everything the other has is chosen."""
+        return other.rows <= self.rows and other.seats <= self.seats and other.shapes <= self.shapes
+
     def toggled(self, other: Chosen) -> Chosen:
         """With what the other has and this has not, without what both have."""
         return Chosen(self.rows ^ other.rows, self.seats ^ other.seats, self.shapes ^ other.shapes)

@@ -1,0 +1,166 @@
+"""The plan canvas by itself: what it paints anew, where things snap, zooming, and the fields beside it."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit, QMenu
+
+from app.core.plan_work import PlanOrigin, PlanWork
+from app.models.plan_scene import chosen_of, plan_scene
+from app.screens.plan_editor import PlanEditorScreen
+from app.screens.plan_fields import NumberField
+from app.showcase import small_hall
+from tests.gui.conftest import QLoop
+from widgets.plan_canvas import CanvasScene, Chosen, PlanCanvas
+from widgets.plan_canvas import painter as painting
+from widgets.plan_canvas.snapping import Guides
+from widgets.plan_canvas.stepping import step_seat, step_thing
+from widgets.theme import Theme
+from widgets.tick_box import TickBox
+
+LEFT = Qt.MouseButton.LeftButton
+WORDS = {"stalls": "Stalls", "balcony": "Balcony", "stage": "Stage", "bar": "Bar"}
+
+
+def scene_of_hall() -> CanvasScene:
+    return plan_scene(small_hall(WORDS), ())
+
+
+def shown_canvas(theme: Theme) -> PlanCanvas:
+    canvas = PlanCanvas(theme)
+    canvas.resize(900, 620)
+    canvas.show()
+    canvas.show_scene(scene_of_hall(), Chosen())
+    return canvas
+
+
+def test_dragging_paints_the_hall_once(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
+    canvas = shown_canvas(theme)
+    canvas.grab()
+    painted: list[int] = []
+    paint = painting.HallPainter.paint
+
+    def counted(self: painting.HallPainter) -> None:
+        painted.append(1)
+        paint(self)
+
+    monkeypatch.setattr(painting.HallPainter, "paint", counted)
+    seat = canvas.scene.rows[3].seats[4]
+    at = canvas.view.to_px(seat.x, seat.y)
+    QTest.mousePress(canvas, LEFT, Qt.KeyboardModifier.NoModifier, at.toPoint())
+    for step in range(1, 30):
+        QTest.mouseMove(canvas, (at + QPointF(2 * step, step)).toPoint())
+        canvas.grab()
+    assert len(painted) == 1  # the row that was pressed is chosen now; after that only the preview changes
+    QTest.mouseRelease(canvas, LEFT, Qt.KeyboardModifier.NoModifier, (at + QPointF(60, 30)).toPoint())
+
+
+def test_zoom_keeps_what_is_under_the_pointer(theme: Theme) -> None:
+    canvas = shown_canvas(theme)
+    at = QPointF(300, 200)
+    before = canvas.view.to_plan(at)
+    for _step in range(5):
+        canvas.view.zoom(1.3, at)
+    after = canvas.view.to_plan(at)
+    assert (after - before).manhattanLength() < 0.01
+    canvas.setFocus()
+    QTest.keyClick(canvas, Qt.Key.Key_0)
+    assert canvas.view.to_px(0, 0).x() > 0
+
+
+def test_things_rest_in_line_with_others_before_the_grid() -> None:
+    guides = Guides((100.0, 203.0), (50.0,), 5.0)
+    at = guides.snap(201.0, 77.0, 2.0)
+    assert (at.x, at.y, at.upright, at.level) == (203.0, 75.0, 203.0, None)
+    free = Guides((), (), 0.0).snap(201.3, 77.7, 2.0)
+    assert (free.x, free.y) == (201.3, 77.7)
+    moved = guides.snap_move((10.0, 10.0), 88.0, 41.5, 2.0)
+    assert (moved.x, moved.y) == (90.0, 40.0)
+
+
+def test_stepping_goes_round_and_along() -> None:
+    scene = scene_of_hall()
+    first = step_thing(scene, Chosen(), 1)
+    assert first == Chosen(rows=frozenset({scene.rows[0].key}))
+    last = step_thing(scene, first, -1)
+    assert last == Chosen(shapes=frozenset({scene.shapes[-1].key}))
+    assert step_thing(scene, last, 1) == first
+    seat = step_seat(scene, first, -1)
+    assert seat == Chosen(seats=frozenset({scene.rows[0].seats[-1].key}))
+    two = step_seat(scene, seat, -1, extend=True)
+    assert two.seats == {scene.rows[0].seats[-1].key, scene.rows[0].seats[-2].key}
+    assert step_thing(CanvasScene(1, 1, 1), Chosen(), 1) == Chosen()
+
+
+@pytest.mark.parametrize(
+    ("typed", "value"),
+    [("12", 12.0), ("12,5", 12.5), ("-3", 1.0), ("9999", 500.0), ("abc", 7.0), ("nan", 7.0), ("", 7.0)],
+)
+def test_a_number_is_bounded_and_what_is_none_gives_way(theme: Theme, typed: str, value: float) -> None:
+    field = NumberField(1, 500, 5.0, 1)
+    field.set_value(7)
+    heard: list[float] = []
+    field.value_changed.connect(lambda: heard.append(field.value))
+    field.selectAll()
+    QTest.keyClicks(field, typed) if typed else field.clear()
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert field.value == value
+    assert heard == ([] if value == 7.0 else [value])
+
+
+def test_arrows_step_a_number(theme: Theme) -> None:
+    field = NumberField(1, 20, 5.0)
+    QTest.keyClick(field, Qt.Key.Key_Up)
+    assert field.text() == "6"
+    for _press in range(9):
+        QTest.keyClick(field, Qt.Key.Key_Up)
+    assert field.text() == "20"
+    QTest.keyClick(field, Qt.Key.Key_Down)
+    assert field.count == 15
+
+
+def test_a_box_is_ticked_anywhere_on_its_line_and_shows_it(theme: Theme) -> None:
+    box = TickBox(theme, "Companion seat")
+    box.resize(220, 30)
+    bare = box.grab().toImage()
+    QTest.mouseClick(box, LEFT, Qt.KeyboardModifier.NoModifier, box.rect().center())
+    assert box.isChecked()
+    assert box.grab().toImage() != bare
+    assert box.accessibleName() == "Companion seat"
+
+
+def test_the_menu_offers_what_can_be_done(qloop: QLoop, theme: Theme) -> None:
+    work = PlanWork()
+    editor = PlanEditorScreen(theme, work)
+    editor.resize(1100, 700)
+    editor.show()
+    work.begin(small_hall(WORDS), PlanOrigin(), saved=False)
+    wished: list[str] = []
+    editor.open_requested.connect(lambda: wished.append("open"))
+    QTest.mouseClick(editor.menu, LEFT)
+    (menu,) = [one for one in editor.findChildren(QMenu) if one.isVisible()]
+    enabled = [action.text() for action in menu.actions() if action.isEnabled()]
+    assert enabled == ["New plan…", "Open a plan…", "Open a file…", "Save to a file…", "Keys…"]
+    menu.actions()[1].trigger()
+    menu.close()
+    assert wished == ["open"]
+
+
+def test_names_are_typed_at_the_lines_of_sections(qloop: QLoop, theme: Theme) -> None:
+    work = PlanWork()
+    editor = PlanEditorScreen(theme, work)
+    editor.show()
+    work.begin(small_hall(WORDS), PlanOrigin(), saved=True)
+    line = editor.plan_page.sections[1]
+    assert isinstance(line.name, QLineEdit)
+    line.name.selectAll()
+    QTest.keyClicks(line.name, "Gallery")
+    assert work.draft.sections[1].name == "Gallery"
+    assert work.is_changed
+    work.undo()
+    assert editor.plan_page.sections[1].name.text() == "Balcony"
+    editor.plan_page.sections[1].remove.click()
+    assert {row.section_id for row in work.draft.rows} == {work.draft.sections[0].section_id}
+    assert chosen_of(work.selection) == Chosen()
