@@ -155,6 +155,8 @@ class History:
         between, ids_between = model.copy(), dict(ids)
         second = apply(model, asks[1], self.now)
         self._learn_follow_ups(model, ids)
+        if second.or_else and answers[1].code == second.or_else:
+            second = Answer(second.or_else)  # it looked at the seats before the first one took them
         differences = self._comparison(model, ids).answer(asks[1], second, answers[1])
         late = self._comparison(model, dict(ids)).answer(asks[0], first, answers[0])
         if late:

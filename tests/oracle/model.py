@@ -62,7 +62,7 @@ class BoxOffice(ResultBooks):
             return Answer("seat-unknown", seats=unknown)
         taken = tuple(sorted(seat for seat in seats if not self._is_free(seat, now)))
         if taken:
-            return Answer("seats-taken", seats=taken)
+            return Answer("seats-taken", seats=taken, or_else=self._limit_reached(who, len(seats), now))
         self._end_dead_sales(who, seats, now)
         refused = self._limit_reached(who, len(seats), now)
         if refused:
@@ -148,12 +148,13 @@ class BoxOffice(ResultBooks):
         request = (order_name, keep_seats)
         seen = self._seen(who, "cancel", key, request)
         if seen is not None:
-            return Answer(seen.code, seen.made)  # the answer does not say that it is a replay
+            return seen
         order = self.orders.get(order_name)
         if order is None or not _may_act(who, order.owner):
             return Answer("order-not-found")
         if order.state == "CANCELLED":
-            return Answer(made=order_name)
+            self.keys[who, "cancel", key] = Spent(request, order_name)
+            return Answer(made=order_name, replayed=True)
         if order.state == "RECONCILING":
             return Answer("payment-running")
         if order.state != "PENDING":

@@ -39,7 +39,11 @@ class Rules:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a call is told: a refusal's code with the seats it names, or what was made (or found, when replayed)."""
+    """What a call is told: a refusal's code with the seats it names, or what was made (or found, when replayed).
+
+    `or_else` is another reason that holds as well. Alone, a request is told the first one that is looked at; one that
+    met another on its way, after its own first look, may be told this one.
+    """
 
     code: str = ""
     made: str = ""
@@ -47,6 +51,7 @@ class Answer:
     seats: tuple[int, ...] = ()
     advice: str = ""
     count: int = 0
+    or_else: str = ""
 
 
 @dataclass

@@ -20,6 +20,7 @@ BEGIN
     IF v_answer.code IS NOT NULL THEN
         RETURN v_answer;
     ELSIF v_order.status = 'CANCELLED' THEN
+        PERFORM spend_key(p_principal, 'cancel', p_key, p_digest, p_order, p_order, booking_now());
         RETURN ROW ('', p_order, true, '', NULL)::sale_answer;
     ELSIF v_order.status = 'RECONCILING' THEN
         RETURN refused('payment-running');
