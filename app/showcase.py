@@ -57,6 +57,7 @@ from backend_client.wire import (
     SeatHistoryItem,
     SeatRef,
 )
+from widgets.theme import load_theme
 
 SERVER = "http://127.0.0.1:8000"
 PASSWORD = "secret"
@@ -215,8 +216,9 @@ def small_hall(words: Mapping[str, str]) -> PlanDraft:
     `words` are the names of its parts: stalls, balcony, stage, bar.
     """
     draft = rename_plan(empty_plan(), "Sala Garrett")
-    for name, color in ((words["stalls"], "#0f34b4"), (words["balcony"], "#f08523")):
-        draft = add_section(add_category(draft, name, color), name)
+    colors = load_theme("light").categories
+    for name, color in zip((words["stalls"], words["balcony"]), colors, strict=False):
+        draft = add_section(add_category(draft, name, color.lower()), name)
     stalls, balcony = (section.section_id for section in draft.sections)
     first, second = (category.category_id for category in draft.categories)
     letters = Numbering(Counting.LETTERS, skipped=CONFUSED_LETTERS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Signal
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton, QVBoxLayout, QWidget
 
@@ -135,13 +135,13 @@ class CategoryLine(QWidget):
             self.name.setText(category.name)
         if self._color != category.color:
             self._color = category.color
-            self.color.setIcon(_swatch(category.color))
+            self.color.setIcon(_swatch(self._theme, category.color))
         self.remove.setEnabled(not any(area.category_id == self.category_id for area in self._work.draft.standing))
 
     def _on_color_clicked(self) -> None:
         menu = QMenu(self)
         for color in self._theme.categories:
-            menu.addAction(_swatch(color), color).setData(color.lower())
+            menu.addAction(_swatch(self._theme, color), color).setData(color.lower())
         menu.triggered.connect(self._on_color_triggered)
         menu.popup(self.color.mapToGlobal(QPoint(0, self.color.height())))
 
@@ -159,8 +159,6 @@ class CategoryLine(QWidget):
 
 class SectionLine(QWidget):
     """Name, and the way out of one section."""
-
-    removal_requested = Signal(int)
 
     def __init__(self, theme: Theme, work: PlanWork, section_id: int) -> None:
         super().__init__()
@@ -204,13 +202,14 @@ def _remove_button(words: str) -> QToolButton:
     return made
 
 
-def _swatch(color: str) -> QIcon:
+def _swatch(theme: Theme, color: str) -> QIcon:
     picture = QPixmap(_SWATCH_PX, _SWATCH_PX)
-    picture.fill(QColor(0, 0, 0, 0))
+    picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setBrush(QColor(color[:7] if QColor.isValidColorName(color[:7]) else "#808080"))
-    painter.setPen(QColor(0, 0, 0, 0))
+    known = QColor.isValidColorName(color[:7])
+    painter.setBrush(QColor(color[:7]) if known else theme.color("border_strong"))
+    painter.setPen(Qt.PenStyle.NoPen)
     painter.drawEllipse(1, 1, _SWATCH_PX - 2, _SWATCH_PX - 2)
     painter.end()
     return QIcon(picture)
