@@ -31,7 +31,7 @@ _CROWD, _CROWD_ROUNDS = 50, 20
 _EVENTS, _LONG_EVENTS = 200, 1_000
 _HISTORY, _LONG_HISTORY = 200_000, 5_000_000
 _SIZES, _LONG_SIZES = (1_000, 10_000, 60_000), (1_000, 10_000, 60_000, 240_000)
-_CHURN_SEATS = 3_000
+_CHURN_SEATS, _SMALL = 3_000, 100
 
 
 def main() -> int:
@@ -138,7 +138,7 @@ async def _grow(db: Database, *, long: bool) -> dict[str, object]:
     await growth.add_history(db, event_id, history)
     rows[f"{history:,} holds before"] = _row(await growth.cost_of_a_hold(db, event_id, sizes[-1]))
     _say(f"{events:,} events")
-    await growth.add_events(db, event_id, events)
+    await growth.add_events(db, await seed_event(db, _SMALL), events)
     rows[f"{events:,} events beside"] = _row(await growth.cost_of_a_hold(db, event_id, sizes[-1]))
     _say("churn")
     small = await seed_event(db, _CHURN_SEATS)

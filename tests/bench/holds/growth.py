@@ -41,7 +41,8 @@ WITH made AS (
       FROM events e CROSS JOIN generate_series(1, $2::integer) AS n
      WHERE e.event_id = $1
     RETURNING event_id)
-INSERT INTO seats (event_id, seat_no) SELECT m.event_id, s FROM made m CROSS JOIN generate_series(0, 99) AS s
+INSERT INTO seats (event_id, seat_no)
+SELECT m.event_id, s.seat_no FROM made m CROSS JOIN seats s WHERE s.event_id = $1
 """
 
 
@@ -100,7 +101,7 @@ async def add_history(db: Database, event_id: int, holds: int) -> None:
 
 
 async def add_events(db: Database, event_id: int, events: int) -> None:
-    """More events of 100 seats at the venue of `event_id`."""
+    """More events like `event_id`: the same plan, all seats free."""
     await _run(db, _EVENTS, event_id, events)
 
 
