@@ -62,7 +62,8 @@ class Chart:
 
 def on_paper(theme: Theme) -> Theme:
     """A theme whose map lies on white: paper needs no ink between the blocks of seats."""
-    return replace(theme, map_colors={**theme.map_colors, "ground": "#FFFFFF", "bed": "#FFFFFF"})
+    paper = theme.map_colors["paper"]
+    return replace(theme, map_colors={**theme.map_colors, "ground": paper, "bed": paper})
 
 
 def paint_page(painter: QPainter, chart: Chart, page: int, size: QSizeF, dpr: float) -> None:
