@@ -136,8 +136,36 @@ class DraftStanding:
 
 
 @dataclass(frozen=True, slots=True)
+class DraftView:
+    """What people see from seats, or with no `guids` from a whole section; the editor keeps it and does not show it.
+
+    `image` is base64 as the file has it. A section is known by its id, so that it may be renamed; 0: none.
+    """
+
+    image: str
+    section_id: int = 0
+    guids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DraftPicture:
+    """A picture under the drawing; the editor keeps it and does not show it. `image` is base64 as the file has it."""
+
+    image: str
+    x: float
+    y: float
+    width: float
+    height: float
+    opacity: float | None = None
+    floor_no: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class PlanDraft:
-    """All of it. `next_id` is the next free id of categories, sections, rows and shapes."""
+    """All of it. `next_id` is the next free id of categories, sections, rows and shapes.
+
+    `schema` is where a file says that its JSON Schema is.
+    """
 
     name: str
     width: float
@@ -150,6 +178,9 @@ class PlanDraft:
     floors: tuple[str, ...] = ()
     focal: Place | None = None
     next_id: int = 1
+    views: tuple[DraftView, ...] = ()
+    pictures: tuple[DraftPicture, ...] = ()
+    schema: str = ""
 
     @property
     def seat_count(self) -> int:

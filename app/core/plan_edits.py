@@ -21,6 +21,7 @@ from app.core.plan_draft import (
     Selection,
 )
 from app.core.plan_geometry import Place, RowLine, even_fractions, fractions_of, turned
+from app.core.plan_images import drop_lost_views
 from app.core.plan_numbering import Numbering, numbering_of
 
 NewGuid = Callable[[], str]
@@ -89,12 +90,10 @@ def rename_section(draft: PlanDraft, section_id: int, name: str) -> PlanDraft:
 
 
 def remove_section(draft: PlanDraft, section_id: int) -> PlanDraft:
-    """With the rows in it."""
-    return replace(
-        draft,
-        sections=tuple(section for section in draft.sections if section.section_id != section_id),
-        rows=tuple(row for row in draft.rows if row.section_id != section_id),
-    )
+    """With the rows in it, and the views from there."""
+    sections = tuple(section for section in draft.sections if section.section_id != section_id)
+    rows = tuple(row for row in draft.rows if row.section_id != section_id)
+    return drop_lost_views(replace(draft, sections=sections, rows=rows))
 
 
 def move_to_section(draft: PlanDraft, row_ids: Iterable[int], section_id: int) -> PlanDraft:
@@ -176,7 +175,7 @@ def set_seat_count(draft: PlanDraft, row_id: int, count: int, new_guid: NewGuid)
     more = _seats_beyond(draft, row, count, new_guid) if count > len(row.seats) else ()
     kept = (*row.seats[:count], *more)
     numbered = tuple(replace(seat, number=number) for seat, number in zip(kept, numbering.labels(count), strict=True))
-    return _each_row(draft, (row_id,), lambda one: replace(one, seats=numbered))
+    return drop_lost_views(_each_row(draft, (row_id,), lambda one: replace(one, seats=numbered)))
 
 
 def _seats_beyond(draft: PlanDraft, row: DraftRow, count: int, new_guid: NewGuid) -> tuple[DraftSeat, ...]:
@@ -301,7 +300,7 @@ def turn(draft: PlanDraft, selection: Selection, degrees: float) -> PlanDraft:
 
 
 def remove(draft: PlanDraft, selection: Selection) -> PlanDraft:
-    """Everything chosen; a row that loses its last seat goes with it."""
+    """Everything chosen, and the views from there; a row that loses its last seat goes with it."""
     rows = []
     for row in draft.rows:
         if row.row_id in selection.rows:
@@ -309,12 +308,9 @@ def remove(draft: PlanDraft, selection: Selection) -> PlanDraft:
         seats = tuple(seat for seat in row.seats if seat.guid not in selection.seats)
         if seats or not row.seats:
             rows.append(row if len(seats) == len(row.seats) else replace(row, seats=seats))
-    return replace(
-        draft,
-        rows=tuple(rows),
-        shapes=tuple(shape for shape in draft.shapes if shape.shape_id not in selection.shapes),
-        standing=tuple(area for area in draft.standing if area.area.shape_id not in selection.shapes),
-    )
+    shapes = tuple(shape for shape in draft.shapes if shape.shape_id not in selection.shapes)
+    standing = tuple(area for area in draft.standing if area.area.shape_id not in selection.shapes)
+    return drop_lost_views(replace(draft, rows=tuple(rows), shapes=shapes, standing=standing))
 
 
 def duplicate(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -27,6 +27,15 @@ from app.core.plan_draft import (
     SeatMark,
 )
 from app.core.plan_faults import bounds_of
+from app.core.plan_images import (
+    FilePicture,
+    FileView,
+    Json,
+    picture_body,
+    picture_of_file,
+    view_bodies,
+    views_of_file,
+)
 
 VERSION: Final = 1
 MAX_BYTES: Final = 64 * 1024 * 1024
@@ -36,44 +45,47 @@ _MARK_NAMES: Final = {
     "restricted-view": SeatMark.RESTRICTED_VIEW,
 }
 _MARGIN: Final = 40.0
-Json = dict[str, Any]  # Any: a JSON value of our own making
 
 
-class _Point(msgspec.Struct):
+class _Part(msgspec.Struct, forbid_unknown_fields=True):
+    """A member that a draft could not carry would be lost at the next save: such a file is not opened."""
+
+
+class _Point(_Part):
     x: float = 0.0
     y: float = 0.0
 
 
-class _Size(msgspec.Struct):
+class _Size(_Part):
     width: float = 0.0
     height: float = 0.0
 
 
-class _Category(msgspec.Struct):
+class _Category(_Part):
     name: str = ""
     color: str = ""
 
 
-class _Text(msgspec.Struct):
+class _Text(_Part):
     text: str = ""
     position: _Point = msgspec.field(default_factory=_Point)
     size: float = 16.0
     color: str = ""
 
 
-class _Circle(msgspec.Struct):
+class _Circle(_Part):
     radius: float = 0.0
 
 
-class _Ellipse(msgspec.Struct):
+class _Ellipse(_Part):
     radius: _Point = msgspec.field(default_factory=_Point)
 
 
-class _Polygon(msgspec.Struct):
+class _Polygon(_Part):
     points: list[_Point] = []
 
 
-class _Area(msgspec.Struct):
+class _Area(_Part):
     shape: str = "rectangle"
     position: _Point = msgspec.field(default_factory=_Point)
     rotation: float = 0.0
@@ -87,41 +99,52 @@ class _Area(msgspec.Struct):
     floor: int = 0
 
 
-class _Standing(msgspec.Struct):
+class _Standing(_Part):
     name: str = ""
     capacity: int = 1
     category: str = ""
     area: _Area = msgspec.field(default_factory=_Area)
 
 
-class _Seat(msgspec.Struct):
+class _Seat(_Part):
     x: float
     y: float
     id: str = ""
     number: str | int = ""
     category: str = ""
-    marks: list[str] = []
+    marks: list[Literal["accessible", "companion", "restricted-view"]] = []
     radius: float | None = None
     start_direction: str = ""
 
 
-class _Row(msgspec.Struct):
+class _Table(_Part):
+    x: float
+    y: float
+    width: float
+    height: float
+    kind: str = "table"
+    shape: str = "circle"
+    rotation: float = 0.0
+    whole: bool = False
+
+
+class _Row(_Part):
     label: str | int = ""
     label_position: str = ""
     row_text: str = ""
     seat_text: str = ""
-    table: DraftTable | None = None
+    table: _Table | None = None
     seats: list[_Seat] = []
 
 
-class _Section(msgspec.Struct):
+class _Section(_Part):
     name: str = ""
     key: str = ""
     floor: int = 0
     rows: list[_Row] = []
 
 
-class _Plan(msgspec.Struct):
+class _Plan(_Part):
     taquilla_plan: int
     name: str = ""
     size: _Size | None = None
@@ -131,6 +154,9 @@ class _Plan(msgspec.Struct):
     sections: list[_Section] = []
     areas: list[_Area] = []
     standing: list[_Standing] = []
+    pictures: list[FilePicture] = []
+    views: list[FileView] = []
+    schema: str = msgspec.field(default="", name="$schema")
 
 
 # ---------------------------------------------------------------- writing
@@ -139,7 +165,8 @@ class _Plan(msgspec.Struct):
 def plan_body(draft: PlanDraft) -> Json:
     """The draft as a JSON value of our format."""
     names = {category.category_id: category.name for category in draft.categories}
-    body: Json = {
+    body: Json = {"$schema": draft.schema} if draft.schema else {}
+    body |= {
         "taquilla_plan": VERSION,
         "name": draft.name.strip(),
         "size": {"width": draft.width, "height": draft.height},
@@ -160,6 +187,10 @@ def plan_body(draft: PlanDraft) -> Json:
         }
         for area in draft.standing
     ]
+    if draft.pictures:
+        body["pictures"] = [picture_body(picture) for picture in draft.pictures]
+    if draft.views:
+        body["views"] = view_bodies(draft)
     return body
 
 
@@ -246,7 +277,8 @@ def read_plan(data: bytes, new_guid: Callable[[], str]) -> PlanDraft:
     """The draft of a file. Seats without an id, or with one that another seat has, get a new one.
 
     Raises:
-        PlanFileError: it is no plan of our format, or of a later version of it; `detail` says where it went wrong.
+        PlanFileError: it is no plan of our format, of a later version of it, or has members that a draft cannot carry;
+            the text says where.
     """
     if len(data) > MAX_BYTES:
         raise PlanFileError("too large")
@@ -282,11 +314,16 @@ class _Reader:
             )
             for one in plan.standing
         )
+        by_name: dict[str, int] = {}
+        for made in sections:
+            by_name.setdefault(made.name.strip(), made.section_id)
+        views = views_of_file(plan.views, by_name, self._guids)
+        pictures = tuple(picture_of_file(picture) for picture in plan.pictures)
         width, height = _size_of(plan, rows)
         focal = None if plan.focal_point is None else (plan.focal_point.x, plan.focal_point.y)
         return PlanDraft(
             plan.name, width, height, categories, tuple(sections), tuple(rows), shapes, standing,
-            tuple(plan.floors), focal, self._next_id,
+            tuple(plan.floors), focal, self._next_id, views, pictures, plan.schema,
         )  # fmt: skip
 
     def _id(self) -> int:
@@ -301,7 +338,7 @@ class _Reader:
     def _row(self, row: _Row, section_id: int) -> DraftRow:
         return DraftRow(
             self._id(), section_id, str(row.label), tuple(self._seat(seat) for seat in row.seats), row.label_position,
-            row.row_text, row.seat_text, row.table,
+            row.row_text, row.seat_text, _table_of(row.table),
         )  # fmt: skip
 
     def _seat(self, seat: _Seat) -> DraftSeat:
@@ -337,10 +374,16 @@ def _area_size(area: _Area) -> tuple[float, float]:
     return area.rectangle.width, area.rectangle.height
 
 
+def _table_of(table: _Table | None) -> DraftTable | None:
+    if table is None:
+        return None
+    return DraftTable(table.kind, table.shape, table.x, table.y, table.width, table.height, table.rotation, table.whole)
+
+
 def _marks_of(names: Iterable[str]) -> SeatMark:
     marks = SeatMark.NONE
     for name in names:
-        marks |= _MARK_NAMES.get(name, SeatMark.NONE)
+        marks |= _MARK_NAMES[name]
     return marks
 
 

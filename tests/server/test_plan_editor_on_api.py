@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,7 +18,7 @@ from app.actions.save_plan import put_event_on_plan, save_plan
 from app.actions.sign_in import sign_in
 from app.core import plan_edits as edits
 from app.core.errors import NotAllowedError, PlanNotReadyError
-from app.core.plan_draft import NO_CATEGORY, DraftShape, PlanDraft, SeatMark, Selection
+from app.core.plan_draft import NO_CATEGORY, DraftPicture, DraftShape, DraftView, PlanDraft, SeatMark, Selection
 from app.core.plan_faults import faults_of, may_be_saved
 from app.core.plan_file import plan_body, read_plan, write_plan
 from app.core.plan_work import PlanOrigin
@@ -88,6 +89,34 @@ async def test_a_drawn_hall_is_saved_opened_changed_and_saved_again(drawing: Dra
     assert [shape.text for shape in work.draft.shapes] == ["Stage", "Bar"]
     assert work.origin.newest == 2
     assert await drawing.save(edits.resize_hall(work.draft, 900, 700)) == 3
+
+
+async def test_views_and_pictures_outlive_being_opened_changed_and_saved(drawing: Drawing) -> None:
+    work, desk = drawing.desk.store.plan_work, drawing.desk
+    drawn = small_hall(WORDS)
+    stalls, balcony = (section.section_id for section in drawn.sections)
+    gone, kept = (seat.guid for seat in drawn.rows[0].seats[:2])
+    image = b64encode(b"\x89PNG\r\n\x1a\n" + bytes(40)).decode()
+    views = (
+        DraftView(image, stalls),
+        DraftView(image, balcony),
+        DraftView(image, guids=(gone,)),
+        DraftView(image, guids=(kept,)),
+    )
+    picture = DraftPicture(image, 5.0, 6.0, 70.0, 80.0, 0.25)
+    await drawing.save(replace(drawn, views=views, pictures=(picture,)))
+    (plan,) = (await load_plans(desk, drawing.venue.venue_id)).plans
+    await open_plan(desk, drawing.venue, plan, 1)
+    changed = edits.rename_section(work.draft, work.draft.sections[0].section_id, "Parterre")
+    assert await drawing.save(edits.remove(changed, Selection(seats=frozenset({gone})))) == 2
+    (plan,) = (await load_plans(desk, drawing.venue.venue_id)).plans
+    stored = read_any_plan(await desk.client.plan_file(plan.plan_id, 2)).plan
+    assert stored is not None
+    assert [(view.section, view.guids) for view in stored.views] == [("Parterre", ()), ("Balcony", ()), ("", (kept,))]
+    assert {b64encode(view.image).decode() for view in stored.views} == {image}
+    await open_plan(desk, drawing.venue, plan, 2)
+    assert work.draft.pictures == (picture,)
+    assert not work.is_changed
 
 
 async def test_seats_under_sale_keep_an_event_on_its_version_and_are_shown(drawing: Drawing) -> None:
