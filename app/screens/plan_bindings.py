@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
@@ -271,7 +272,8 @@ class PlanBindings(QObject):
             self._editor.tell(advice_for("plan-file-not-read"))
         except PlanFileError as error:
             _LOG.warning("no plan: %s: %s", path, error)
-            self._editor.tell(advice_for_error(error))
+            advice = advice_for_error(error)
+            self._editor.tell(replace(advice, detail=f"{advice.detail}\n{error}"))
         else:
             self._editor.banner.clear()
             self._editor.canvas.fit()

@@ -430,12 +430,13 @@ def test_files_go_out_and_come_in(qloop: QLoop, tmp_path: Path) -> None:
             await until(lambda: work.draft.seat_count == 11, "the plan of the file")
             await rest(showcase)
             assert [seat.guid for row in work.draft.rows for seat in row.seats] == [seat.guid for seat in seats]
-            (tmp_path / "other.json").write_text("{}")
+            (tmp_path / "other.json").write_text('{"taquilla_plan": 1, "lighting": []}')
             work.note_saved(work.draft, 1)
             editor.file_open_requested.emit()
             await choose_file(tmp_path / "other.json")
             await until(lambda: editor.banner.isVisible() and "no seating plan" in editor.banner.title, "the refusal")
             await rest(showcase)
+            assert "unknown field `lighting`" in editor.banner.detail
             assert work.draft.seat_count == 11
 
     qloop.run(scene())
