@@ -215,7 +215,7 @@ async def test_when_a_pause_is_answered_no_hold_is_still_to_be_made(
         assert await count(sound_database, "SELECT count(*) FROM holds") == held
         await turn(other_database, event_id, version + 1, ON_SALE)
         version += 2
-    assert 0 < await count(sound_database, "SELECT count(*) FROM holds")
+    assert await count(sound_database, "SELECT count(*) FROM holds") > 0
 
 
 async def test_a_pause_waits_for_a_sale_that_began_before_it(sound_database: Database, dsn: str) -> None:
