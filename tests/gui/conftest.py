@@ -86,13 +86,11 @@ def english(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def tidy() -> Iterator[None]:
-    """Windows of a test die with it, in this thread: no later test meets their timers, no worker collects them."""
-    gc.disable()
+    """Windows of a test die with it: what waits to be deleted is deleted, what is garbage is collected."""
     yield
     if QApplication.instance() is not None:
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     gc.collect()
-    gc.enable()
 
 
 async def until(condition: Callable[[], object], what: str = "", deadline_s: float = DEADLINE_S) -> None:
