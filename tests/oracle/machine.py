@@ -5,7 +5,9 @@ Every number that is drawn is an index: see `choosing`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import ClassVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
@@ -28,13 +30,8 @@ CHOICE = st.builds(Choice, INDEX, INDEX, INDEX)
 class OracleMachine(Chooser, RuleBasedStateMachine):
     """Give it `begin`, which makes the history of each example, and `finish`, which looks at its end."""
 
-    @staticmethod
-    def begin(rules: Rules) -> History:
-        raise NotImplementedError
-
-    @staticmethod
-    def finish(history: History) -> None:
-        raise NotImplementedError
+    begin: ClassVar[Callable[[Rules], History]]
+    finish: ClassVar[Callable[[History], None]]
 
     @initialize(
         seats=st.integers(4, 12), ttl=st.sampled_from((20, 60)), grace=st.sampled_from((0, 5, 30)),

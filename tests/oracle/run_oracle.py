@@ -43,20 +43,18 @@ class OracleRun:
         """
         run = self
 
-        class Machine(OracleMachine):
-            @staticmethod
-            def begin(rules: Rules) -> History:
-                return History(run.loop, run.office, run.tally, rules, label=f"run{next(_labels)}", caught=run.caught)
+        def begin(rules: Rules) -> History:
+            return History(run.loop, run.office, run.tally, rules, label=f"run{next(_labels)}", caught=run.caught)
 
-            @staticmethod
-            def finish(history: History) -> None:
-                if run.tally.histories % checked_every == 0:
-                    history.check_invariants()
+        def finish(history: History) -> None:
+            if run.tally.histories % checked_every == 0:
+                history.check_invariants()
 
+        machine = type("Machine", (OracleMachine,), {"begin": staticmethod(begin), "finish": staticmethod(finish)})
         started = perf_counter()
         try:
             run_state_machine_as_test(
-                Machine,
+                machine,
                 settings=settings(
                     max_examples=number,
                     stateful_step_count=steps,
