@@ -34,7 +34,7 @@ PUBLIC_STATES = [0, 1, 1, 2, 3]
 def message_classes() -> Iterator[type[msgspec.Struct]]:
     for value in vars(wire).values():
         is_message = isinstance(value, type) and issubclass(value, msgspec.Struct) and value not in BASES
-        if is_message and value.__module__ == wire.__name__:
+        if is_message and value.__module__.startswith(f"{wire.__name__}."):
             yield value
 
 

@@ -1,0 +1,54 @@
+"""Who calls: staff at their devices, fans and their accounts (R35)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from msgspec import Meta
+
+from backend_client.wire.base import AccountId, DeviceId, Message, RequestMessage, ShortText
+from backend_client.wire.states import Role
+
+
+class LoginRequest(RequestMessage, frozen=True, kw_only=True):
+    name: ShortText
+    password: Annotated[str, Meta(min_length=1, max_length=1024)]
+    device_id: DeviceId
+    device_name: ShortText
+
+
+class RefreshRequest(RequestMessage, frozen=True, kw_only=True):
+    refresh_token: Annotated[str, Meta(min_length=1, max_length=1024)]
+    device_id: DeviceId
+
+
+class StaffSession(Message, frozen=True, kw_only=True):
+    """Answer of login and refresh. `access_token` is short-lived; `refresh_token` is bound to the device, used once."""
+
+    access_token: str
+    access_expires_at: datetime
+    refresh_token: str
+    staff_id: UUID
+    name: str
+    display_name: str
+    role: Role
+    device_id: DeviceId
+    server_time: datetime
+
+
+class Me(Message, frozen=True, kw_only=True):
+    principal: str
+    role: Role
+    display_name: str = ""
+    server_time: datetime
+
+
+class AccountSession(Message, frozen=True, kw_only=True):
+    """A fan's account and its token (made by `POST /v1/accounts`)."""
+
+    account_id: AccountId
+    access_token: str
+    access_expires_at: datetime
+    server_time: datetime
