@@ -125,7 +125,11 @@ class OrderPlaces(Message, frozen=True, kw_only=True):
 
 
 class PaymentOperation(Message, frozen=True, kw_only=True):
-    """`next_action` is what the buyer must do (3-D Secure and the like) when status is ACTION_REQUIRED."""
+    """`next_action` is what the buyer must do (3-D Secure and the like) when status is ACTION_REQUIRED.
+
+    `void_requested`: it is not wanted any more; a success that comes late is given back. `parent_id` is the charge of
+    a capture, void or refund.
+    """
 
     operation_id: OperationId
     order_id: OrderId
@@ -143,10 +147,16 @@ class PaymentOperation(Message, frozen=True, kw_only=True):
     change_minor: int | None = None
     created_at: datetime
     updated_at: datetime
+    parent_id: OperationId | None = None
+    card_brand: str = ""
+    void_requested: bool = False
 
 
 class Order(Message, frozen=True, kw_only=True):
-    """`number` is what people read; `pay_until` the deadline of its hold, None once settled."""
+    """`number` is what people read; `pay_until` the deadline of its hold, None once settled.
+
+    `paid_minor` is what its payments have taken so far: less than `amount_minor` while it is paid in parts.
+    """
 
     order_id: OrderId
     event_id: EventId
@@ -162,6 +172,7 @@ class Order(Message, frozen=True, kw_only=True):
     created_at: datetime
     server_time: datetime
     places: tuple[OrderPlaces, ...] = ()
+    paid_minor: int = 0
 
 
 class PaymentRequest(RequestMessage, frozen=True, kw_only=True):
@@ -170,6 +181,10 @@ class PaymentRequest(RequestMessage, frozen=True, kw_only=True):
     `kind` is cash (with `tendered_minor`), sale (`provider` names the terminal protocol; the caller's device drives the
     terminal and reports), or authorize (`provider` names the provider; `payment_method` is its reference of the card,
     never a card number).
+
+    `in_parts`: `amount_minor` is a part of what is left to pay; the order is confirmed with the last part. Without it
+    the amount is all that is left. `instead_of` names a card payment of this order whose result is not known: from then
+    on its success can only be given back (design §3).
     """
 
     kind: OperationKind
@@ -177,6 +192,8 @@ class PaymentRequest(RequestMessage, frozen=True, kw_only=True):
     amount_minor: MinorAmount
     tendered_minor: MinorAmount | None = None
     payment_method: Annotated[str, Meta(max_length=200)] = ""
+    in_parts: bool = False
+    instead_of: OperationId | None = None
 
 
 class PaymentAnswer(Message, frozen=True, kw_only=True):

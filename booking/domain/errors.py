@@ -6,13 +6,17 @@
     │   ├── SeatUnknownError          seat-unknown
     │   ├── PriceUnknownError         price-unknown
     │   ├── TenderedTooLittleError    tendered-too-little
-    │   └── TierUnknownError          tier-unknown
+    │   ├── TierUnknownError          tier-unknown
+    │   ├── CurrencyNotTakenError     unknown-exponent
+    │   ├── AmountNotTakenError       inexact-amount
+    │   └── WebhookRefusedError       webhook-refused
     ├── AccessError                   who calls may not do this
     │   ├── NotSignedInError          not-signed-in
     │   ├── TokenExpiredError         token-expired
     │   ├── WrongCredentialsError     wrong-credentials
     │   ├── TooManyAttemptsError      too-many-attempts
     │   ├── ForbiddenError            forbidden
+    │   ├── SecondPersonNeededError   second-person-needed
     │   └── OperationNotYoursError    operation-not-yours
     ├── NotFoundError                 there is no such thing for this caller
     │   ├── EventNotFoundError        event-not-found
@@ -21,7 +25,9 @@
     │   ├── OperationNotFoundError    operation-not-found
     │   ├── PrintJobNotFoundError     print-job-not-found
     │   ├── TicketNotFoundError       ticket-not-found
-    │   └── HouseHoldNotFoundError    house-hold-not-found
+    │   ├── HouseHoldNotFoundError    house-hold-not-found
+    │   ├── ItemNotFoundError         item-not-found
+    │   └── RunNotFoundError          run-not-found
     ├── ConflictError                 right as such, but not as things stand
     │   ├── KeyReusedError            key-reused
     │   ├── EventNotOnSaleError       event-not-on-sale
@@ -39,6 +45,10 @@
     │   ├── PlanConflictError         plan-conflict
     │   ├── PlanChangedError          plan-changed
     │   ├── CapacityTooSmallError     capacity-too-small
+    │   ├── RefundTooMuchError        refund-too-much
+    │   ├── TicketNotRefundableError  ticket-not-refundable
+    │   ├── ItemChangedError          item-changed
+    │   ├── ActionNotAllowedError     action-not-allowed
     │   ├── HoldExpiredError          hold-expired
     │   ├── HoldNotOpenError          hold-not-open
     │   ├── TooLittleTimeError        too-little-time
@@ -125,6 +135,24 @@ class TierUnknownError(RequestError):
     code = "tier-unknown"
 
 
+class CurrencyNotTakenError(RequestError):
+    """How the provider counts this currency is not in the table, so it is not asked (P22)."""
+
+    code = "unknown-exponent"
+
+
+class AmountNotTakenError(RequestError):
+    """The provider counts in steps that have no exact form of this amount (P21)."""
+
+    code = "inexact-amount"
+
+
+class WebhookRefusedError(RequestError):
+    """Not signed by the provider, signed too long ago, or no event at all (P12, P31)."""
+
+    code = "webhook-refused"
+
+
 class AccessError(BookingError):
     code = "forbidden"
 
@@ -147,6 +175,12 @@ class TooManyAttemptsError(AccessError):
 
 class ForbiddenError(AccessError):
     code = "forbidden"
+
+
+class SecondPersonNeededError(AccessError):
+    """Who asked for an act above the limit cannot approve it."""
+
+    code = "second-person-needed"
 
 
 class OperationNotYoursError(AccessError):
@@ -183,6 +217,14 @@ class TicketNotFoundError(NotFoundError):
 
 class HouseHoldNotFoundError(NotFoundError):
     code = "house-hold-not-found"
+
+
+class ItemNotFoundError(NotFoundError):
+    code = "item-not-found"
+
+
+class RunNotFoundError(NotFoundError):
+    code = "run-not-found"
 
 
 class ConflictError(BookingError):
@@ -251,6 +293,24 @@ class PlanChangedError(ConflictError):
 
 class CapacityTooSmallError(ConflictError):
     code = "capacity-too-small"
+
+
+class RefundTooMuchError(ConflictError):
+    """`detail` names what can still go back, in minor units (P18)."""
+
+    code = "refund-too-much"
+
+
+class TicketNotRefundableError(ConflictError):
+    code = "ticket-not-refundable"
+
+
+class ItemChangedError(ConflictError):
+    code = "item-changed"
+
+
+class ActionNotAllowedError(ConflictError):
+    code = "action-not-allowed"
 
 
 class HoldExpiredError(ConflictError):
