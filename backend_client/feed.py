@@ -97,7 +97,7 @@ class Rhythm:
 def feed_address(base_url: str, event_id: EventId, position: Position | None) -> str:
     """The feed's address; with a position the server continues from there if it can."""
     parts = urlsplit(base_url)
-    query = {"form": "binary"}
+    query = {"form": "binary", "tiers": "true"}
     if position is not None:
         query |= {"epoch": str(position.epoch), "since": str(position.version)}
     scheme = "wss" if parts.scheme == "https" else "ws"

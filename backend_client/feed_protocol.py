@@ -12,6 +12,9 @@ continue from its version; if the server cannot, it says `resync`.
                          └──dial── STALE ◀──link lost─┴──────(any)──────────┘     gap, epoch, resync: ▶ BUFFERING
                                                                 LIVE ──late──▶ LAGGING ──on time──▶ LIVE
 
+Counts of general-admission tiers come as whole statements beside all this: they have no versions, and what they say is
+so whatever the state. Frames of a type that this program does not know are ignored: servers are newer than consoles.
+
 Only in LIVE does the map show all that happened. A good link is not enough: the server also says when its changes were
 last numbered, and when that is long ago they do not come (LAGGING).
 """
@@ -36,7 +39,17 @@ from backend_client.seat_frames import (
     States,
     decode_delta,
 )
-from backend_client.wire import FEED_LATE_S, EventId, FeedBeat, FeedDelta, FeedHello, FeedResync, FeedText
+from backend_client.wire import (
+    FEED_LATE_S,
+    EventId,
+    FeedBeat,
+    FeedDelta,
+    FeedHello,
+    FeedResync,
+    FeedText,
+    FeedTiers,
+    TierCount,
+)
 
 
 class FeedState(StrEnum):
@@ -127,15 +140,35 @@ class Confirmed:
 
 
 @dataclass(frozen=True, slots=True)
+class TiersTaken:
+    """What is left of every general-admission tier of this event."""
+
+    event_id: EventId
+    tiers: tuple[TierCount, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LinkRefused:
     """The peer broke the protocol: drop the link and dial again later."""
 
     reason: str
 
 
-FeedEvent = StateChanged | SnapshotWanted | SnapshotTaken | DeltaTaken | ServerTimeHeard | Confirmed | LinkRefused
+FeedEvent = (
+    StateChanged | SnapshotWanted | SnapshotTaken | DeltaTaken | TiersTaken | ServerTimeHeard | Confirmed | LinkRefused
+)
 
+
+class _Frame(msgspec.Struct):
+    """What every text frame has."""
+
+    type: str
+
+
+_Text = FeedHello | FeedBeat | FeedResync | FeedDelta | FeedTiers
 _decoder = msgspec.json.Decoder(FeedText)
+_frame_decoder = msgspec.json.Decoder(_Frame)
+_KNOWN_TYPES = frozenset(kind.__struct_config__.tag for kind in (FeedHello, FeedBeat, FeedResync, FeedDelta, FeedTiers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +228,14 @@ class SeatFeedProtocol:
             message = decode_delta(frame) if isinstance(frame, bytes) else self._parse(frame)
         except (FrameError, msgspec.DecodeError) as error:
             return [LinkRefused(str(error))]
+        if message is None:
+            return []
         if isinstance(message, FeedHello):
             return self._take_hello(message)
         if self.state is FeedState.CONNECTING:
             return [LinkRefused("the first frame is no hello")]
+        if isinstance(message, FeedTiers):
+            return [TiersTaken(self.event_id, message.tiers)]
         if isinstance(message, FeedBeat):
             self._late = _is_late(message)
             return self._take_claim(Position(message.epoch, message.version))
@@ -207,8 +244,11 @@ class SeatFeedProtocol:
             return self._miss()
         return self._take_delta(message)
 
-    def _parse(self, text: str) -> FeedHello | FeedBeat | FeedResync | Delta:
-        message = _decoder.decode(text)
+    def _parse(self, text: str) -> FeedHello | FeedBeat | FeedResync | FeedTiers | Delta | None:
+        """A frame; None for one of a type from after this program."""
+        if _frame_decoder.decode(text).type not in _KNOWN_TYPES:
+            return None
+        message: _Text = _decoder.decode(text)
         return _delta_of_json(message, self.event_id) if isinstance(message, FeedDelta) else message
 
     # ------------------------------------------------------------ what the server says

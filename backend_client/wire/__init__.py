@@ -79,6 +79,8 @@ from backend_client.wire.feed import (
     FeedHello,
     FeedResync,
     FeedText,
+    FeedTiers,
+    TierCount,
 )
 from backend_client.wire.plans import (
     Plan,
@@ -206,6 +208,7 @@ __all__ = [
     "FeedHello",
     "FeedResync",
     "FeedText",
+    "FeedTiers",
     "FieldProblem",
     "Health",
     "HeldPlaces",
@@ -308,6 +311,7 @@ __all__ = [
     "TicketStatus",
     "Tier",
     "TierChange",
+    "TierCount",
     "TierList",
     "TierQuantity",
     "TimelineEntry",

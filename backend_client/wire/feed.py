@@ -45,7 +45,25 @@ class FeedDelta(Message, frozen=True, kw_only=True, tag="delta", tag_field="type
     changes: tuple[tuple[int, int], ...]
 
 
-FeedText = FeedHello | FeedBeat | FeedResync | FeedDelta
+class TierCount(Message, frozen=True, kw_only=True):
+    """How many places of a tier are left, of how many; as `Tier` counts them."""
+
+    tier_id: int
+    available: int
+    capacity: int
+
+
+class FeedTiers(Message, frozen=True, kw_only=True, tag="tiers", tag_field="type"):
+    """What is left of every general-admission tier (R11): a whole statement; the newest on a link counts.
+
+    Sent to those alone who ask for it (`tiers=true`): after the hello, after a resync, and when a count has changed.
+    """
+
+    tiers: tuple[TierCount, ...]
+    server_time: datetime
+
+
+FeedText = FeedHello | FeedBeat | FeedResync | FeedDelta | FeedTiers
 FEED_BEAT_S = 2.0
 FEED_LATE_S = 5.0
 """A map is out of date when no change has been numbered for so long, changes or none."""

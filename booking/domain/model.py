@@ -122,6 +122,15 @@ class Tier:
 
 
 @dataclass(frozen=True, slots=True)
+class TierCount:
+    """How many places of a tier are left, of how many."""
+
+    tier_id: int
+    available: int
+    capacity: int
+
+
+@dataclass(frozen=True, slots=True)
 class TierList:
     event_id: EventId
     tiers: tuple[Tier, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,7 +12,7 @@ import asyncpg
 
 from booking import sql
 from booking.domain.errors import AuthorityAwayError, EventNotFoundError
-from booking.services.sequence_feed import CHANNEL, events_of_notice
+from booking.services.sequence_feed import CHANNEL, Notice, read_notice
 from booking.store import feed_queries
 from booking.store.connection import GENERAL_LIMITS, session_settings
 from booking.store.database import Database
@@ -107,7 +107,7 @@ async def read_after(db: Database, positions: Mapping[int, int]) -> FeedNews:
     return FeedNews(events, server_time, sequenced_at)
 
 
-async def listen(db: Database, on_notice: Callable[[Iterable[int]], None]) -> None:
+async def listen(db: Database, on_notice: Callable[[Notice], None]) -> None:
     """Listen for the sequencer's notices until the link ends or is silent; never returns otherwise.
 
     The link is probed, because a dead peer may leave it open for hours: at most
@@ -126,8 +126,8 @@ async def listen(db: Database, on_notice: Callable[[Iterable[int]], None]) -> No
             ended = asyncio.Event()
             connection.add_termination_listener(lambda *_: ended.set())
             async with _answering():
-                await connection.add_listener(CHANNEL, lambda *notice: on_notice(events_of_notice(str(notice[3]))))
-            on_notice(())
+                await connection.add_listener(CHANNEL, lambda *notice: on_notice(read_notice(str(notice[3]))))
+            on_notice(Notice())
             while not await _ends_within(ended, PROBE_EVERY_S):
                 async with _answering():
                     await connection.execute("SELECT 1")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from booking.domain.errors import EventNotFoundError, NotFoundError
-from booking.domain.model import EventDetail, EventId, EventList, TierList
-from booking.store import event_queries, tier_queries
+from booking.domain.model import EventDetail, EventId, EventList, TierCount, TierList
+from booking.store import event_queries, feed_queries, tier_queries
 from booking.store.database import Database
 
 MAX_EVENT_ID = 2**31 - 1
@@ -40,6 +41,14 @@ async def read_tiers(db: Database, event_id: int) -> TierList:
     if server_time is None:
         server_time = (await read_event(db, event_id)).server_time
     return TierList(EventId(event_id), tiers, server_time)
+
+
+async def read_tier_counts(db: Database, event_ids: Sequence[int]) -> dict[int, list[TierCount]]:
+    """What is left of the tiers of these events now, by event; events without tiers are missing."""
+    counts: dict[int, list[TierCount]] = {}
+    for row in await feed_queries.read_tier_counts(db, event_ids):
+        counts.setdefault(row["event_id"], []).append(TierCount(row["tier_id"], row["available"], row["capacity"]))
+    return counts
 
 
 async def read_plan_document(db: Database, plan_id: UUID, version: int) -> bytes:

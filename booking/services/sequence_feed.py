@@ -10,6 +10,8 @@ A hold that ends by its time alone changes no row, and yet every view has to sho
 version still the hold's. Whatever happens to such a seat next has a higher version and comes later. A hold that is seen
 only after its end (its transaction was slow) is told with its end behind it.
 
+Places of general admission have counts and no versions: a tick only tells which events to look at (`PLACES`).
+
 All of a tick is one transaction under the lock of one cursor row: two sequencers take turns and one that dies changes
 nothing. Listeners are notified in a transaction of its own, because NOTIFY takes a lock that all commits would wait
 for, and with event ids and versions only (G1). Versions belong to an epoch; it rises when the cluster or its timeline
@@ -23,6 +25,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
@@ -35,12 +38,36 @@ from booking.store.feed_queries import EndedSeat, FeedOrigin, Position, Sequence
 
 CHANNEL = "seat_feed"
 CONSUMER = "sequencer"
+PLACES = "places"
+"""In a notice in place of a version: counts of the event's tiers have changed."""
 TICK_S = 0.02
 HEARTBEAT_S = 1.0
 _BEFORE_EVERYTHING = "3:3:"
 Pairs: TypeAlias = "np.ndarray[tuple[int, int], np.dtype[np.uint32]]"
 
 _EVENTS_A_NOTICE = 200  # "event:version" is 31 bytes at most; NOTIFY takes 8,000
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """What a tick found: the versions that it gave, and the events whose tiers have other counts now."""
+
+    versions: Sequence[SequencedVersion] = ()
+    places: Sequence[int] = ()
+
+    @property
+    def words(self) -> list[str]:
+        """`event:version`, then `event:places`, for the listeners."""
+        versions = [f"{one.event_id}:{one.version}" for one in self.versions]
+        return [*versions, *(f"{event_id}:{PLACES}" for event_id in self.places)]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Events to look at: for their seats, for the counts of their tiers."""
+
+    seats: Sequence[int] = ()
+    places: Sequence[int] = ()
 
 
 async def run(db: Database, *, tick_s: float = TICK_S) -> None:
@@ -81,32 +108,33 @@ async def _start_new_epoch(connection: Connection, known: FeedOrigin, current: F
     await feed_queries.raise_epochs(connection)
 
 
-async def tick(db: Database) -> Sequence[SequencedVersion]:
+async def tick(db: Database) -> Tick:
     """Sequence what has been committed, and what has ended, since the last tick, and wake the listeners."""
     if not await feed_queries.is_tick_due(db, CONSUMER):
-        return ()
+        return Tick()
     async with db.transaction() as connection:
-        sequenced = await sequence(connection)
-    if sequenced:
+        done = await sequence(connection)
+    if done.words:
         async with db.transaction() as connection:
-            await feed_queries.notify_feed(connection, notices(sequenced))
-    return sequenced
+            await feed_queries.notify_feed(connection, notices(done))
+    return done
 
 
-async def sequence(connection: Connection) -> list[SequencedVersion]:
+async def sequence(connection: Connection) -> Tick:
     """One tick inside the caller's READ COMMITTED transaction."""
     after = await feed_queries.lock_consumer(connection, CONSUMER)
     if after is None:
         raise LookupError("the sequencer's cursor is missing: call prepare() first")
     rows = await feed_queries.scan_seat_changes(connection, after.snap)
-    changed = [row for row in rows if row["id"] is not None]
+    changed = [row for row in rows if row["id"] is not None and row["seats"]]
+    places = sorted({row["event_id"] for row in rows if row["id"] is not None and not row["seats"]})
     late = [(row["event_id"], seat) for row in changed if row["is_late"] for seat in row["seats"]]
     now, ended = await feed_queries.scan_ended_holds(connection, after.told_to, late)
     snap = rows[0]["snap"]
     bodies = pack_changes(changed, ended)
     sequenced = await feed_queries.append_feed_versions(connection, bodies, snap) if bodies else []
     await feed_queries.save_consumer(connection, CONSUMER, Position(snap, now))
-    return sequenced
+    return Tick(tuple(sequenced), tuple(places))
 
 
 def pack_changes(rows: Iterable[Record], ended: Iterable[EndedSeat] = ()) -> dict[int, bytes]:
@@ -128,16 +156,21 @@ def _pairs(seats: Sequence[int], states: Sequence[int], versions: Sequence[int])
     return pairs
 
 
-def notices(sequenced: Sequence[SequencedVersion]) -> Iterator[str]:
-    """`event:version event:version …`, short enough for NOTIFY."""
-    for start in range(0, len(sequenced), _EVENTS_A_NOTICE):
-        yield " ".join(f"{one.event_id}:{one.version}" for one in sequenced[start : start + _EVENTS_A_NOTICE])
+def notices(done: Tick) -> Iterator[str]:
+    """`event:version event:version … event:places …`, short enough for NOTIFY."""
+    words = done.words
+    for start in range(0, len(words), _EVENTS_A_NOTICE):
+        yield " ".join(words[start : start + _EVENTS_A_NOTICE])
 
 
-def events_of_notice(payload: str) -> list[int]:
+def read_notice(payload: str) -> Notice:
     """The event ids of a notice; whatever cannot be read is skipped, because a notice is only a wake-up."""
-    heads = (word.partition(":")[0] for word in payload.split())
-    return [int(head) for head in heads if head.isdecimal()]
+    parts = [word.partition(":") for word in payload.split()]
+    known = [(int(head), tail) for head, _, tail in parts if head.isdecimal()]
+    return Notice(
+        tuple(event_id for event_id, tail in known if tail != PLACES),
+        tuple(event_id for event_id, tail in known if tail == PLACES),
+    )
 
 
 async def _beat(db: Database) -> None:

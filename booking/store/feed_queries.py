@@ -104,7 +104,10 @@ async def save_consumer(connection: Connection, consumer: str, position: Positio
 
 
 async def scan_seat_changes(connection: Connection, after: str) -> list[Record]:
-    """Rows (snap, id, event_id, seats, seat_states, seat_versions, is_late) new since `after`; id NULL when none is."""
+    """Rows (snap, id, event_id, seats, seat_states, seat_versions, is_late) new since `after`; id NULL when none is.
+
+    A row without seats says that places of the event's tiers changed.
+    """
     return await connection.fetch(sql.query("scan_seat_changes"), after)
 
 
@@ -136,6 +139,11 @@ async def notify_feed(connection: Connection, payloads: Iterable[str]) -> None:
 async def note_heartbeat(connection: Connection) -> None:
     """The sequencer has numbered all there is."""
     await connection.execute(sql.query("note_heartbeat"))
+
+
+async def read_tier_counts(db: Database, event_ids: Sequence[int]) -> list[Record]:
+    """Rows (event_id, tier_id, available, capacity), by event and tier, as of now."""
+    return await db.fetch(sql.query("read_tier_counts"), list(event_ids))
 
 
 async def read_seat_image(db: Database, event_id: int) -> Record | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -47,15 +47,16 @@ async def refuse_plain_http(_: Call) -> Response:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the client asked for: where its map stands, and the form of deltas."""
+    """What the client asked for: where its map stands, the form of deltas, and whether counts of tiers come as well."""
 
     epoch: int | None
     since: int | None
     binary: bool
+    tiers: bool = False
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> Wish:
-        """Read `epoch`, `since` and `form`.
+        """Read `epoch`, `since`, `form` and `tiers`.
 
         Raises:
             InvalidRequestError: naming the parameter.
@@ -63,7 +64,11 @@ class Wish:
         form = query.get("form", "json")
         if form not in {"json", "binary"}:
             raise invalid("query:form", "must be `json` or `binary`")
-        return cls(addresses.version_of(query, "epoch"), addresses.version_of(query, "since"), form == "binary")
+        tiers = query.get("tiers", "false")
+        if tiers not in {"true", "false"}:
+            raise invalid("query:tiers", "must be `true` or `false`")
+        epoch, since = addresses.version_of(query, "epoch"), addresses.version_of(query, "since")
+        return cls(epoch, since, form == "binary", tiers == "true")
 
 
 async def serve_feed(socket: WebSocket, route: Route, services: Services) -> None:
@@ -74,7 +79,8 @@ async def serve_feed(socket: WebSocket, route: Route, services: Services) -> Non
         caller = await caller_for(services.db, token, route.who)
         ends_at = None if token is None else await expiry_of_token(services.db, token)
         wish = Wish.from_query(addresses.parse_query(socket.scope["query_string"]))
-        feed = await services.seats.feed(addresses.event_id_of(socket.path_params))
+        event_id = addresses.event_id_of(socket.path_params)
+        feed = await services.seats.feed(event_id)
     except Exception as error:  # noqa: BLE001 - whatever it is, the answer is a problem
         request_id = request_id_of(socket.scope)
         response = response_for(error, request_id, f"WS {socket.scope['path']}")
@@ -83,9 +89,11 @@ async def serve_feed(socket: WebSocket, route: Route, services: Services) -> Non
         return
     await socket.accept()
     layout = layout_for(caller) if wish.binary else Layout.PUBLIC
+    tiers = services.seats.following_tiers(event_id, feed) if wish.tiers else nullcontext()
     feed.followers += 1
     try:
-        await _stream_until_closed(socket, Stream(services.seats, feed, layout, wish), ends_at)
+        with tiers:
+            await _stream_until_closed(socket, Stream(services.seats, feed, layout, wish), ends_at)
     finally:
         feed.followers -= 1
 
@@ -121,11 +129,14 @@ class Stream:
         self._feed = feed
         self._layout = layout
         self._binary = wish.binary
+        self._wants_tiers = wish.tiers
+        self._tiers_sent = 0
         self._publisher = feed.publishers[layout]
         self._epoch = feed.projection.epoch
         self._version = self._publisher.shown
         self._lost = False
         self._joined_at = asyncio.get_running_loop().time()
+        self._beat_due = 0.0
         if wish.since is not None and wish.epoch is not None:
             self._continue_from(wish.epoch, wish.since)
 
@@ -154,8 +165,17 @@ class Stream:
             await self._send_text(socket, self._resync())
         elif self._publisher.shown > self._version:
             await self._send_delta(socket)
-        elif not await self._publisher.wait_moved(AHEAD_LOOK_S if self._is_ahead() else wire.FEED_BEAT_S):
+        elif self._wants_tiers and self._feed.tiers.revision not in {0, self._tiers_sent}:
+            await self._send_tiers(socket)
+        elif not await self._publisher.wait_moved(AHEAD_LOOK_S if self._is_ahead() else self._until_beat_s()):
             await self._send_text(socket, self._beat())
+
+    def _until_beat_s(self) -> float:
+        """A beat is due so long after the last word about seats, however often counts of tiers come meanwhile."""
+        return max(0.0, self._beat_due - asyncio.get_running_loop().time())
+
+    def _put_beat_off(self) -> None:
+        self._beat_due = asyncio.get_running_loop().time() + wire.FEED_BEAT_S
 
     def _is_continuable(self) -> bool:
         if self._is_ahead():
@@ -170,10 +190,17 @@ class Stream:
         projection = self._feed.projection
         frame = projection.frame_since(self._version, self._layout, binary=self._binary)
         self._version = projection.version
+        self._put_beat_off()
         async with asyncio.timeout(SEND_PATIENCE_S):
             await (socket.send_bytes(frame) if self._binary else socket.send_text(frame.decode()))
 
+    async def _send_tiers(self, socket: WebSocket) -> None:
+        self._tiers_sent = self._feed.tiers.revision
+        async with asyncio.timeout(SEND_PATIENCE_S):
+            await socket.send_text(self._feed.tiers.frame.decode())
+
     async def _send_text(self, socket: WebSocket, frame: wire.FeedText) -> None:
+        self._put_beat_off()
         async with asyncio.timeout(SEND_PATIENCE_S):
             await socket.send_text(encode_text(frame).decode())
 
@@ -201,5 +228,6 @@ class Stream:
         projection = self._feed.projection
         self._epoch = projection.epoch
         self._version = projection.version
+        self._tiers_sent = 0  # the client begins anew, with the counts as well
         self._lost = False
         return wire.FeedResync(epoch=self._epoch, version=self._version)

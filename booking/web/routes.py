@@ -40,13 +40,14 @@ _SEATS = (
     Answer(304, words="Not changed since the tag in If-None-Match"),
 )
 _FEED_WORDS = (
-    "Frames: FeedHello, then FeedDelta or binary deltas, FeedBeat, FeedResync. "
+    "Frames: FeedHello, then FeedDelta or binary deltas, FeedBeat, FeedResync, and FeedTiers where asked for. "
     f"Closed with {wire.FEED_TOKEN_EXPIRED} when the access token that opened it expires, "
     f"with {feed_socket.SLOW_CONSUMER} when the client takes no frames"
 )
 _FEED_QUERY = (
     QueryParameter("epoch", "integer", "Epoch of the map the client has"),
     QueryParameter("since", "integer", "Version of the map the client has"),
+    QueryParameter("tiers", "string", "`true`: FeedTiers frames too, after the hello and whenever a count has changed"),
     QueryParameter("form", "string", "`binary` for binary deltas in the caller's layout; JSON deltas are public"),
 )
 
@@ -195,6 +196,11 @@ ROUTES: Final[tuple[Route, ...]] = (
         "POST", "/v1/venues/{venue_id}/plans", plans.save_plan, LEADERS,
         "Store a plan of our own format as a new version; all of its faults at once", _KEYED,
         _one(wire.SavedPlan, 201), wire.PlanUpload, _PLAN_BODY,
+    ),
+    Route(
+        "POST", "/v1/plan-files", plans.read_file, LEADERS,
+        "What is in a plan file of any format and what is wrong with it; nothing is stored", _READS,
+        _one(wire.PlanFileReport), wire.PlanFile, _PLAN_BODY,
     ),
     Route(
         "GET", "/v1/plans/{plan_id}/versions/{version}", plans.read_plan_file, LEADERS,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -21,9 +21,11 @@ from booking.domain.errors import BookingError
 from booking.services import follow_seats
 from booking.services.follow_seats import FeedPosition, SeatImage
 from booking.services.keep_running import keep_running
+from booking.services.sequence_feed import Notice
 from booking.store.database import Database
 from booking.web.feed_publisher import MIN_INTERVAL_S, FeedPublisher
 from booking.web.seat_projection import Batch, FeedGapError, SeatProjection
+from booking.web.tier_tail import TierBoard, TierTail
 
 POLL_S = 0.5
 UNUSED_AFTER_S = 600.0
@@ -32,7 +34,10 @@ log = logging.getLogger(__name__)
 
 
 class EventFeed:
-    """One event's projection and the publishers that show it; the projection is replaced when it is read anew."""
+    """One event's projection, its tiers, and the publishers that show both.
+
+    The projection is replaced when it is read anew.
+    """
 
     def __init__(self, image: SeatImage) -> None:
         self.projection = _projection_of(image)
@@ -44,6 +49,7 @@ class EventFeed:
             layout: FeedPublisher(interval_s, lambda: self.projection.version)
             for layout, interval_s in MIN_INTERVAL_S.items()
         }
+        self.tiers = TierBoard(self._wake_publishers)
 
     def apply(self, batch: Batch) -> None:
         """Move the projection and tell the publishers.
@@ -52,14 +58,17 @@ class EventFeed:
             FeedGapError: see `SeatProjection.apply`.
         """
         self.projection.apply(batch)
-        for publisher in self.publishers.values():
-            publisher.changed()
+        self._wake_publishers()
 
     def replace(self, image: SeatImage) -> None:
         """Start again from a new reading; clients that cannot be continued are told to resync."""
         self.projection = _projection_of(image)
         for publisher in self.publishers.values():
             publisher.restarted()
+
+    def _wake_publishers(self) -> None:
+        for publisher in self.publishers.values():
+            publisher.changed()
 
     def close(self) -> None:
         for publisher in self.publishers.values():
@@ -88,6 +97,7 @@ class SeatTail:
         self._named: set[int] = set()
         self._wake = asyncio.Event()
         self._clock_offset = timedelta()
+        self._tiers = TierTail(db, self._feeds, self.server_time, poll_s)
         self.sequenced_at: datetime | None = None
         """The sequencer's last heartbeat that was seen here; it stays when the database is away, as the seats do."""
 
@@ -137,17 +147,29 @@ class SeatTail:
             loading.exception()  # taken note of, should nobody have waited
 
     async def run(self) -> None:
-        """Tail until cancelled: one task listens, one looks."""
+        """Tail until cancelled: one task listens, one looks at seats, one at tiers."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._listen(), name="seat-tail-listen")
             tasks.create_task(self._look_on(), name="seat-tail-look")
+            tasks.create_task(self._tiers.run(), name="tier-tail-look")
 
     async def _listen(self) -> None:
         await keep_running("seat feed listener", lambda: follow_seats.listen(self._db, self._on_notice))
 
-    def _on_notice(self, event_ids: Iterable[int]) -> None:
-        self._named.update(event_ids)
+    def _on_notice(self, notice: Notice) -> None:
+        self._named.update(notice.seats)
         self._wake.set()
+        self._tiers.look_soon(notice.places)
+
+    @contextmanager
+    def following_tiers(self, event_id: int, feed: EventFeed) -> Iterator[None]:
+        """The counts of the tiers of `feed` are read, now and whenever they change, until the block is left."""
+        feed.tiers.follow()
+        self._tiers.look_soon((event_id,))
+        try:
+            yield
+        finally:
+            feed.tiers.unfollow()
 
     async def _look_on(self) -> None:
         await keep_running("seat feed tail", self._look_until_it_fails)

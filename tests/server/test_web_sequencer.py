@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from booking.services import sequence_feed
-from booking.services.sequence_feed import events_of_notice, notices
+from booking.services.sequence_feed import Notice, Tick, notices, read_notice
 from booking.store import feed_queries
 from booking.store.database import Database
 from booking.store.feed_queries import FeedOrigin, SequencedVersion
@@ -138,8 +138,8 @@ async def test_a_transaction_that_is_longer_than_many_ticks_is_neither_missed_no
         )
         for seat in (2, 3):
             await change(database, event_id, [seat])
-            assert len(await sequence_feed.tick(database)) == 1
-        assert await sequence_feed.tick(database) == ()
+            assert len((await sequence_feed.tick(database)).versions) == 1
+        assert await sequence_feed.tick(database) == Tick()
     await sequence_feed.tick(database)
     versions, changes = await feed_of(database, event_id)
     assert versions == [1, 2, 3]
@@ -150,7 +150,7 @@ async def test_what_was_rolled_back_is_never_told(database: Database) -> None:
     event_id = await make_event(database, SEATS)
     await sequence_feed.prepare(database)
     await change(database, event_id, [1], undo=True)
-    assert await sequence_feed.tick(database) == ()
+    assert await sequence_feed.tick(database) == Tick()
     assert await feed_of(database, event_id) == ([], [])
 
 
@@ -160,7 +160,7 @@ async def test_a_tick_that_dies_before_its_commit_changes_nothing(database: Data
     await change(database, event_id, [1])
     with suppress(UndoError):
         async with database.transaction() as connection:
-            assert len(await sequence_feed.sequence(connection)) == 1
+            assert len((await sequence_feed.sequence(connection)).versions) == 1
             raise UndoError
     assert await feed_of(database, event_id) == ([], [])
     await sequence_feed.tick(database)
@@ -173,7 +173,7 @@ async def test_one_tick_gives_each_changed_event_one_version(database: Database)
     for event_id in event_ids[:2]:
         await change(database, event_id, [1, 2])
         await change(database, event_id, [2, 3])
-    sequenced = await sequence_feed.tick(database)
+    sequenced = (await sequence_feed.tick(database)).versions
     assert [(one.event_id, one.version) for one in sequenced] == [(event_id, 1) for event_id in event_ids[:2]]
     assert [seat for seat, _, _ in (await feed_of(database, event_ids[0]))[1]] == [1, 2, 2, 3]
 
@@ -200,7 +200,7 @@ async def test_the_epoch_rises_when_the_cluster_or_its_timeline_is_another(datab
         await sequence_feed.tick(database)
     assert not await feed_queries.is_anything_new(database, sequence_feed.CONSUMER)
     await change(database, event_id, [3])
-    (sequenced,) = await sequence_feed.tick(database)
+    (sequenced,) = (await sequence_feed.tick(database)).versions
     assert sequenced.epoch == 2
 
 
@@ -224,13 +224,15 @@ async def test_a_tick_without_news_writes_nothing(database: Database) -> None:
 
 def test_g1_a_notice_carries_ids_and_versions_only_and_is_short_enough() -> None:
     sequenced = [SequencedVersion(2**31 - 1 - number, 1, 2**63 - 1) for number in range(1000)]
-    texts = list(notices(sequenced))
+    texts = list(notices(Tick(sequenced, places=range(2**31 - 1000, 2**31))))
     assert max(map(len, texts)) < 8000
-    assert [event_id for text in texts for event_id in events_of_notice(text)] == [one.event_id for one in sequenced]
+    told = [read_notice(text) for text in texts]
+    assert [event_id for notice in told for event_id in notice.seats] == [one.event_id for one in sequenced]
+    assert [event_id for notice in told for event_id in notice.places] == list(range(2**31 - 1000, 2**31))
 
 
 def test_a_notice_that_cannot_be_read_wakes_without_naming_an_event() -> None:
-    assert events_of_notice("x:1 7:2 -3:1 : 8") == [7, 8]
+    assert read_notice("x:1 7:2 -3:1 : 8 9:places") == Notice(seats=(7, 8), places=(9,))
 
 
 async def test_g1_a_block_of_300_seats_is_sequenced_and_told_in_a_short_notice(database: Database, dsn: str) -> None:

@@ -18,6 +18,7 @@ from booking.domain.control import HouseHoldKind, HouseWish
 from booking.domain.model import Hold, OperationResult, ResultOutcome
 from booking.domain.states import OperationKind
 from booking.services import follow_seats, house_holds, sequence_feed
+from booking.services.sequence_feed import Tick
 from booking.store.database import Database
 from booking.web.seat_projection import Batch
 from booking.web.seat_tail import EventFeed
@@ -61,7 +62,7 @@ async def test_a_hold_that_ends_by_time_alone_is_told_once_at_its_instant_and_no
     held = await desk.hold(1, 2)
     await sequence_feed.tick(desk.db)
     await clock.stand_at(held.expires_at - ATOM)
-    assert await sequence_feed.tick(desk.db) == ()
+    assert await sequence_feed.tick(desk.db) == Tick()
     rows = await desk.db.fetch("SELECT * FROM seats ORDER BY seat_no")
     await clock.stand_at(held.expires_at)
     for _ in range(3):
@@ -69,7 +70,7 @@ async def test_a_hold_that_ends_by_time_alone_is_told_once_at_its_instant_and_no
     assert await told(desk.db) == [[(1, 1, 1), (2, 1, 1)], [(1, 0, 1), (2, 0, 1)]]
     assert await desk.db.fetch("SELECT * FROM seats ORDER BY seat_no") == rows
     await clock.move(seconds=1)
-    assert await sequence_feed.tick(desk.db) == ()
+    assert await sequence_feed.tick(desk.db) == Tick()
 
 
 async def test_r7_a_payment_keeps_its_seats_in_every_view_whatever_the_time(desk: Desk, clock: Clock) -> None:
@@ -77,7 +78,7 @@ async def test_r7_a_payment_keeps_its_seats_in_every_view_whatever_the_time(desk
     await desk.pay(order, OperationKind.SALE)
     await sequence_feed.tick(desk.db)
     await clock.move(seconds=10_000)
-    assert await sequence_feed.tick(desk.db) == ()
+    assert await sequence_feed.tick(desk.db) == Tick()
     image = await follow_seats.read_seats(desk.db, desk.event_id)
     assert image.states[1] & 7 == 2
 
@@ -91,7 +92,7 @@ async def test_a_hold_that_comes_back_from_a_payment_ends_by_its_new_deadline(de
     )
     await sequence_feed.tick(desk.db)
     await clock.stand_at(held.expires_at)
-    assert await sequence_feed.tick(desk.db) == ()
+    assert await sequence_feed.tick(desk.db) == Tick()
     await clock.move(seconds=120)
     await sequence_feed.tick(desk.db)
     assert (await told(desk.db))[-1] == [(1, 0, 3)]
@@ -142,7 +143,7 @@ async def test_a_tick_that_dies_before_its_commit_tells_the_ends_again(desk: Des
     await clock.move(seconds=TTL_S + 1)
     with suppress(DeathError):
         async with desk.db.transaction() as connection:
-            assert len(await sequence_feed.sequence(connection)) == 1
+            assert len((await sequence_feed.sequence(connection)).versions) == 1
             raise DeathError
     await sequence_feed.tick(desk.db)
     assert await told(desk.db) == [[(1, 1, 1)], [(1, 0, 1)]]

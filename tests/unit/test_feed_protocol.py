@@ -25,9 +25,10 @@ from backend_client.feed_protocol import (
     SnapshotTaken,
     SnapshotWanted,
     StateChanged,
+    TiersTaken,
 )
 from backend_client.seat_frames import Delta, Layout, Snapshot, encode_delta
-from backend_client.wire import EventId, FeedBeat, FeedDelta, FeedHello, FeedResync
+from backend_client.wire import EventId, FeedBeat, FeedDelta, FeedHello, FeedResync, FeedTiers, TierCount
 
 EVENT = EventId(5)
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
@@ -223,7 +224,27 @@ def test_hello_tells_the_time() -> None:
     assert ServerTimeHeard(NOW) in dialled().receive(hello(1))
 
 
-@pytest.mark.parametrize("frame", [b"TQSD", b"\x00" * 40, "{", '{"type":"unknown"}', beat(3), delta(1, 2)])
+def test_a_frame_of_a_type_from_after_this_program_is_ignored() -> None:
+    """The wire grows: a server may say more than this console knows, and its link is good all the same."""
+    protocol = live_at(3)
+    assert protocol.receive('{"type":"of-tomorrow","what":[1]}') == []
+    assert protocol.receive(beat(3)) == [Confirmed()]
+
+
+@pytest.mark.parametrize("state", [FeedState.LIVE, FeedState.BUFFERING])
+def test_counts_of_tiers_are_taken_as_they_come(state: FeedState) -> None:
+    """They are whole statements: they wait for no snapshot, and move nothing of the seats."""
+    protocol = live_at(3)
+    if state is FeedState.BUFFERING:
+        protocol.receive(text(FeedResync(epoch=1, version=9)))
+    counts = (TierCount(tier_id=1, available=3, capacity=9),)
+    assert protocol.receive(text(FeedTiers(tiers=counts, server_time=NOW))) == [TiersTaken(EVENT, counts)]
+    assert state_of(protocol) is state
+
+
+@pytest.mark.parametrize(
+    "frame", [b"TQSD", b"\x00" * 40, "{", "{}", '{"type":1}', '{"type":"beat"}', beat(3), delta(1, 2)]
+)
 def test_peer_that_breaks_the_protocol_is_dropped(frame: bytes | str) -> None:
     [event] = dialled().receive(frame)
     assert isinstance(event, LinkRefused)

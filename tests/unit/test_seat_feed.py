@@ -262,9 +262,9 @@ def test_dials_that_fail_though_the_server_answers_become_rare() -> None:
 
 
 def test_feed_address_carries_the_position_and_keeps_tls() -> None:
-    assert feed_address("https://host/base", EventId(3), None) == "wss://host/base/v1/events/3/seats/feed?form=binary"
+    assert feed_address("https://host/base", EventId(3), None) == "wss://host/base/v1/events/3/seats/feed?form=binary&tiers=true"
     address = feed_address("http://127.0.0.1:8", EventId(3), Position(2, 40))
-    assert address == "ws://127.0.0.1:8/v1/events/3/seats/feed?form=binary&epoch=2&since=40"
+    assert address == "ws://127.0.0.1:8/v1/events/3/seats/feed?form=binary&tiers=true&epoch=2&since=40"
 
 
 async def test_real_websocket_carries_hello_and_deltas_with_the_token(counter: Counter) -> None:
@@ -294,5 +294,5 @@ async def test_real_websocket_carries_hello_and_deltas_with_the_token(counter: C
                 if isinstance(event, StateChanged) and event.state is FeedState.LIVE:
                     break
     assert heard["authorization"].startswith("Bearer access-")
-    assert heard["path"].endswith("/v1/events/1/seats/feed?form=binary")
+    assert heard["path"].endswith("/v1/events/1/seats/feed?form=binary&tiers=true")
     assert any(isinstance(event, SnapshotTaken | DeltaTaken) for event in seen)
