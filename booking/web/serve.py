@@ -182,7 +182,6 @@ def _server(chosen: argparse.Namespace, app: Application, port: int) -> Server:
         http=HTTPModes.auto if chosen.tls_certificate else HTTPModes.http1,
         backlog=_BACKLOG,
         backpressure=_MOST_CONNECTIONS,
-        **__import__("json").loads(os.environ.get("GRAN", "{}")),
         ssl_cert=chosen.tls_certificate,
         ssl_key=chosen.tls_key,
         http1_settings=HTTP1Settings(header_read_timeout=_HEADERS_WITHIN_MS),
