@@ -33,6 +33,7 @@ from backend_client.wire import (
     BestAvailable,
     CancelRequest,
     CheckoutLine,
+    CheckoutPlaces,
     CheckoutRequest,
     DeviceId,
     ErrorCode,
@@ -54,6 +55,9 @@ from backend_client.wire import (
     Plan,
     PlanChange,
     PlanChangeReport,
+    PlanFile,
+    PlanFileReport,
+    PlanOriginNote,
     PlanUpload,
     PrintJob,
     PrintJobId,
@@ -69,6 +73,7 @@ from backend_client.wire import (
     TicketId,
     TicketList,
     TierList,
+    TierQuantity,
     VenueList,
     VenuePlanList,
 )
@@ -205,14 +210,18 @@ class BookingClient:
         *,
         key: str,
         best_available: BestAvailable | None = None,
+        tiers: Sequence[TierQuantity] = (),
         access_code: str = "",
     ) -> Hold:
-        """Take 1–6 seats, all or nothing (R3): these, or the best that are free. `access_code` raises a limit.
+        """Take 1–6 places, all or nothing (R3): these seats, or the best that are free, and places of `tiers`.
 
         SeatsTakenError names every seat that was lost, SeatOrphanedError those that would be left single; both carry an
-        `offer`. A refusal `no-block-left` says that so many do not sit together any more.
+        `offer`. A refusal `no-block-left` says that so many do not sit together any more, `tier-sold-out` and
+        `tier-in-holds` that a tier has not so many places left, or not now. `access_code` raises a limit.
         """
-        body = HoldRequest(seats=tuple(seats), best_available=best_available, access_code=access_code)
+        body = HoldRequest(
+            seats=tuple(seats), best_available=best_available, tiers=tuple(tiers), access_code=access_code
+        )
         return await self._call(Request("POST", f"/v1/events/{event_id}/holds", body, key), Hold)
 
     async def hold(self, hold_id: HoldId) -> Hold:
@@ -224,10 +233,19 @@ class BookingClient:
         return await self._call(Request("DELETE", f"/v1/holds/{hold_id}", None, key), Hold)
 
     async def check_out(
-        self, hold_id: HoldId, lines: Sequence[CheckoutLine], shown_total_minor: int, *, key: str
+        self,
+        hold_id: HoldId,
+        lines: Sequence[CheckoutLine],
+        shown_total_minor: int,
+        *,
+        key: str,
+        places: Sequence[CheckoutPlaces] = (),
     ) -> Order:
-        """Make an order of a hold. The API computes the total and refuses another one that was shown (R10)."""
-        body = CheckoutRequest(lines=tuple(lines), shown_total_minor=shown_total_minor)
+        """Make an order of a hold: a price type for each of its seats and `places`.
+
+        The API computes the total and refuses another one that was shown (R10).
+        """
+        body = CheckoutRequest(lines=tuple(lines), shown_total_minor=shown_total_minor, places=tuple(places))
         return await self._call(Request("POST", f"/v1/holds/{hold_id}/checkout", body, key), Order)
 
     async def order(self, order_id: OrderId) -> Order:
@@ -286,9 +304,21 @@ class BookingClient:
         response = await self._answer(Request("GET", f"/v1/plans/{plan_id}/versions/{version}"), ONCE)
         return response.content
 
-    async def save_plan(self, venue_id: UUID, plan: bytes, expected_version: int | None, *, key: str) -> SavedPlan:
+    async def read_plan_file(self, file: PlanFile) -> PlanFileReport:
+        """What is in a plan file of any format, and what is wrong with it; nothing is stored."""
+        return await self._call(Request("POST", "/v1/plan-files", file), PlanFileReport, ONCE)
+
+    async def save_plan(
+        self,
+        venue_id: UUID,
+        plan: bytes,
+        expected_version: int | None,
+        *,
+        key: str,
+        origin: PlanOriginNote | None = None,
+    ) -> SavedPlan:
         """Store a plan file as a new version. A refusal `invalid-request` names all of its faults in `fields`."""
-        body = PlanUpload(plan=Raw(plan), expected_version=expected_version)
+        body = PlanUpload(plan=Raw(plan), expected_version=expected_version, origin=origin)
         return await self._call(Request("POST", f"/v1/venues/{venue_id}/plans", body, key), SavedPlan)
 
     async def change_plan(self, event_id: EventId, change: PlanChange, *, key: str) -> PlanChangeReport:

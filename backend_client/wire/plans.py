@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from msgspec import Meta, Raw
+from msgspec import Meta, Raw, field
 
 from backend_client.wire.base import EventId, Message, RequestMessage
 from backend_client.wire.events import PriceCategory
@@ -66,15 +66,86 @@ class VenuePlanList(Message, frozen=True, kw_only=True):
     server_time: datetime
 
 
+class PlanFile(RequestMessage, frozen=True, kw_only=True):
+    """A plan file of any format that is read (docs/seating-plan-format.md), to hear what is in it; nothing is stored.
+
+    `data` is the file (base64 in JSON), `name` the plan's where the format has none. `repairs` are names of what may be
+    mended; without the member what is mended by itself. `seat_pattern` says how seats of an SVG are named.
+    """
+
+    data: bytes
+    name: Annotated[str, Meta(max_length=200)] = ""
+    repairs: Annotated[tuple[Annotated[str, Meta(max_length=40)], ...], Meta(max_length=20)] | None = None
+    seat_pattern: Annotated[str, Meta(max_length=200)] = ""
+
+
+class PlanFinding(Message, frozen=True, kw_only=True):
+    """One thing at one place of a plan file: a JSON pointer, or line and column.
+
+    `repair` names what would mend a fault, or what mended a repair; empty when there is none.
+    """
+
+    pointer: str
+    code: str
+    message: str
+    repair: str = ""
+
+
+class PlanFileReport(Message, frozen=True, kw_only=True):
+    """What is in a plan file and what is wrong with it; `plan` in our own format (a file, base64 in JSON)
+    when there are no faults.
+
+    Of faults, warnings and repairs the first 1,000 each are named, and all are counted. `offered` are repairs that
+    would mend faults.
+    """
+
+    format: str
+    seats: int
+    ga_capacity: int
+    sections: int
+    categories: int
+    fault_count: int = 0
+    warning_count: int = 0
+    repair_count: int = 0
+    faults: tuple[PlanFinding, ...] = ()
+    warnings: tuple[PlanFinding, ...] = ()
+    repairs: tuple[PlanFinding, ...] = ()
+    offered: tuple[str, ...] = ()
+    plan: bytes | None = None
+
+
+class PlanRepair(RequestMessage, frozen=True, kw_only=True):
+    """What was mended at one place of a plan file."""
+
+    pointer: Annotated[str, Meta(max_length=1_000)]
+    code: Annotated[str, Meta(max_length=60, pattern="^[a-z][a-z-]*$")]
+    message: Annotated[str, Meta(max_length=1_000)]
+
+
+class PlanOriginNote(RequestMessage, frozen=True, kw_only=True):
+    """Where a plan came from, as its author says, and what was mended on the way; kept with the plan and audited.
+
+    `repair_counts` are all repairs by kind, `repairs` the first of them one by one.
+    """
+
+    format: Annotated[str, Meta(max_length=40, pattern="^[a-z-]*$")] = ""
+    repair_counts: Annotated[dict[str, Annotated[int, Meta(ge=1, le=2**31 - 1)]], Meta(max_length=60)] = field(
+        default_factory=dict
+    )
+    repairs: Annotated[tuple[PlanRepair, ...], Meta(max_length=200)] = ()
+
+
 class PlanUpload(RequestMessage, frozen=True, kw_only=True):
     """A seating plan in our own format (docs/seating-plan-format.md), as the newest version of the plan of its name.
 
     `expected_version` is the newest version that its author knew of, 0 for a plan that is new; a plan that somebody
-    else has changed meanwhile is refused (`plan-changed`). Without it nothing is compared.
+    else has changed meanwhile is refused (`plan-changed`). Without it nothing is compared. `origin`: it was read from a
+    file of another kind.
     """
 
     plan: Raw
     expected_version: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
+    origin: PlanOriginNote | None = None
 
 
 class SavedPlan(Message, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
@@ -65,7 +65,7 @@ async def import_plan(
     if not 0 < len(name) <= MAX_LABEL:
         raise InvalidRequestError("A venue has a name.", fields=(FieldFault("/venue", f"1 to {MAX_LABEL} characters"),))
     zone_of(zone)
-    prepared = await prepare_plan(plan, source_format, repairs)
+    prepared = await prepare_plan(plan, source_of(source_format, repairs))
     async with db.transaction(JOB_LIMITS) as connection:
         venue = await plan_queries.lock_venue(connection, uuid7(), name, zone)
         if venue["zone"] != zone:
@@ -84,10 +84,27 @@ class PreparedPlan:
     origin: dict[str, object]
 
 
-async def prepare_plan(plan: SeatingPlan, source_format: str, repairs: tuple[Finding, ...] = ()) -> PreparedPlan:
+@dataclass(frozen=True, slots=True)
+class PlanSource:
+    """Where a plan came from: the format of its file, how many repairs of each kind were made on the way, and the first
+    of them one by one (pointer, code, message).
+    """
+
+    format: str = ""
+    repair_counts: dict[str, int] = field(default_factory=dict)
+    repairs: tuple[tuple[str, str, str], ...] = ()
+
+
+def source_of(source_format: str, repairs: tuple[Finding, ...] = ()) -> PlanSource:
+    """The source of a plan that was read just now."""
+    counts = dict(Counter(repair.code.value for repair in repairs))
+    return PlanSource(source_format, counts, tuple((one.pointer, one.code.value, one.message) for one in repairs))
+
+
+async def prepare_plan(plan: SeatingPlan, source: PlanSource) -> PreparedPlan:
     """Encode and digest a plan, away from the loop."""
     body = await asyncio.to_thread(encode_body, plan)
-    return PreparedPlan(plan, body, digest_of_body(body), _origin(source_format, repairs))
+    return PreparedPlan(plan, body, digest_of_body(body), _origin(source))
 
 
 async def store_version(
@@ -148,14 +165,14 @@ async def export_plan(db: Database, plan_id: UUID, version: int | None = None) -
     return plan_of_document(bytes(stored["document"]))
 
 
-def _origin(source_format: str, repairs: tuple[Finding, ...]) -> dict[str, object]:
-    """Where a plan came from and what was mended, bounded; empty when there is nothing to say."""
-    origin: dict[str, object] = {"format": source_format} if source_format else {}
-    if repairs:
-        origin["repair_counts"] = dict(Counter(repair.code.value for repair in repairs))
+def _origin(source: PlanSource) -> dict[str, object]:
+    """As it is kept, bounded; empty when there is nothing to say."""
+    origin: dict[str, object] = {"format": source.format} if source.format else {}
+    if source.repair_counts:
+        origin["repair_counts"] = source.repair_counts
         origin["repairs"] = [
-            {"pointer": repair.pointer, "code": repair.code.value, "message": repair.message}
-            for repair in repairs[:MAX_KEPT_REPAIRS]
+            {"pointer": pointer, "code": code, "message": message}
+            for pointer, code, message in source.repairs[:MAX_KEPT_REPAIRS]
         ]
     return origin
 

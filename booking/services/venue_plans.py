@@ -21,7 +21,14 @@ from booking.domain.seating_plan.model import SeatingPlan
 from booking.domain.seating_plan.options import ReadOptions
 from booking.domain.seating_plan.own_writer import write_own
 from booking.domain.venues import PlanEvent, PlanVersion, SavedPlan, Venue, VenueList, VenuePlan, VenuePlanList
-from booking.services.import_plan import ImportedPlan, PreparedPlan, export_plan, prepare_plan, store_version
+from booking.services.import_plan import (
+    ImportedPlan,
+    PlanSource,
+    PreparedPlan,
+    export_plan,
+    prepare_plan,
+    store_version,
+)
 from booking.services.refusals import key_use, refusal
 from booking.store import venue_queries
 from booking.store.connection import JOB_LIMITS, Connection, Record
@@ -90,8 +97,10 @@ async def save_plan(
     *,
     key: str,
     digest: bytes,
+    origin: PlanSource | None = None,
 ) -> Outcome[SavedPlan]:
-    """Store a plan file of our own format as the newest version of the plan of its name.
+    """Store a plan file of our own format as the newest version of the plan of its name. `origin`: what its author says
+    about where it came from, kept with it.
 
     Raises:
         InvalidRequestError: everything that is wrong with the file, each with its place; nothing is stored (I3).
@@ -101,7 +110,7 @@ async def save_plan(
     """
     use = key_use(key, digest)
     reading = await asyncio.to_thread(read_plan, data, _NOTHING_MENDED, format_name=own_reader.FORMAT)
-    prepared = await prepare_plan(_plan_of(reading), own_reader.FORMAT)
+    prepared = await prepare_plan(_plan_of(reading), origin or PlanSource(own_reader.FORMAT))
     async with db.transaction(JOB_LIMITS) as connection:
         if not await venue_queries.lock_venue_by_id(connection, venue_id):
             raise NotFoundError("There is no such venue.")

@@ -37,6 +37,7 @@ class KeyRule(Enum):
     REQUIRED = "required"
     SIGNS_IN = "none: who calls is not known yet, and the refresh token is itself a key that is used once"
     OPENS_ACCOUNT = "none: there is no caller yet whom a key could belong to; an account that nobody uses is harmless"
+    LOOKS_ON = "none: nothing is stored; the same body gets the same answer"
     SIGNS_OUT = "none: a session ends once, whoever asks again"
 
 

@@ -199,7 +199,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     ),
     Route(
         "POST", "/v1/plan-files", plans.read_file, LEADERS,
-        "What is in a plan file of any format and what is wrong with it; nothing is stored", _READS,
+        "What is in a plan file of any format and what is wrong with it", KeyRule.LOOKS_ON,
         _one(wire.PlanFileReport), wire.PlanFile, _PLAN_BODY,
     ),
     Route(

@@ -67,6 +67,7 @@ EXPECTED: dict[str, set[Role | None]] = {
     "GET /v1/venues": LEADERS,
     "GET /v1/venues/{venue_id}/plans": LEADERS,
     "POST /v1/venues/{venue_id}/plans": LEADERS,
+    "POST /v1/plan-files": LEADERS,
     "GET /v1/plans/{plan_id}/versions/{version}": LEADERS,
 }
 
@@ -87,6 +88,7 @@ BODIES: dict[type[wire.RequestMessage], wire.RequestMessage] = {
     wire.EventSettingsChange: wire.EventSettingsChange(expected_version=1, reason="a long queue", hold_ttl_s=240),
     wire.PlanChange: wire.PlanChange(expected_version=99, plan_version=2, reason="a platform for the cameras"),
     wire.TierChange: wire.TierChange(capacity=12, reason="two more"),
+    wire.PlanFile: wire.PlanFile(data=b"{}"),
     wire.PlanUpload: wire.PlanUpload(plan=msgspec.Raw(b"{}")),
     wire.EventStatusChange: wire.EventStatusChange(expected_version=99, reason="the stage is wet"),
 }

@@ -5,11 +5,15 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from backend_client import wire
+from booking.domain.seating_plan.faults import Finding
 from booking.services import venue_plans
+from booking.services.check_plan_file import MAX_FINDINGS, check_plan_file
+from booking.services.import_plan import PlanSource
 from booking.web import addresses
 from booking.web.calls import Call, TypedBody, answer, answer_outcome, to_wire
 
 _upload = TypedBody(wire.PlanUpload)
+_file = TypedBody(wire.PlanFile)
 
 
 async def venues(call: Call) -> Response:
@@ -27,9 +31,44 @@ async def save_plan(call: Call) -> Response:
     body = _upload(call)
     outcome = await venue_plans.save_plan(
         call.db, call.signed_in, call.id("venue_id"), bytes(body.plan), body.expected_version,
-        key=call.key, digest=call.digest,
+        key=call.key, digest=call.digest, origin=_origin_of(body.origin),
     )  # fmt: skip
     return answer_outcome(outcome, wire.SavedPlan)
+
+
+def _origin_of(note: wire.PlanOriginNote | None) -> PlanSource | None:
+    if note is None:
+        return None
+    repairs = tuple((repair.pointer, repair.code, repair.message) for repair in note.repairs)
+    return PlanSource(note.format, dict(note.repair_counts), repairs)
+
+
+async def read_file(call: Call) -> Response:
+    """What is in a plan file of any format."""
+    body = _file(call)
+    report = await check_plan_file(body.data, body.name, body.repairs, body.seat_pattern)
+    return answer(wire.PlanFileReport(
+        format=report.format,
+        seats=report.counts.seats,
+        ga_capacity=report.counts.ga_capacity,
+        sections=report.counts.sections,
+        categories=report.counts.categories,
+        fault_count=len(report.faults),
+        warning_count=len(report.warnings),
+        repair_count=len(report.repairs),
+        faults=_findings(report.faults),
+        warnings=_findings(report.warnings),
+        repairs=_findings(report.repairs),
+        offered=report.offered,
+        plan=report.file,
+    ))  # fmt: skip
+
+
+def _findings(findings: tuple[Finding, ...]) -> tuple[wire.PlanFinding, ...]:
+    return tuple(
+        wire.PlanFinding(pointer=one.pointer, code=one.code.value, message=one.message, repair=str(one.repair))
+        for one in findings[:MAX_FINDINGS]
+    )
 
 
 async def read_plan_file(call: Call) -> Response:
