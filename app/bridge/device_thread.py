@@ -124,6 +124,21 @@ class TerminalOnThread:
                 self._terminal.reverse(receipt_no, amount_minor=amount_minor, original_trace=original_trace)
             )
 
+    async def refund(self, amount_minor: int, currency: str, *, on_progress: ProgressCallback) -> TerminalResult:
+        """See `CardTerminal.refund`."""
+        here = asyncio.get_running_loop()
+
+        def tell_progress(progress: Progress) -> None:
+            here.call_soon_threadsafe(on_progress, progress)
+
+        async with self._turn:
+            return await self._thread.run(self._terminal.refund(amount_minor, currency, on_progress=tell_progress))
+
+    async def end_of_day(self) -> TerminalResult:
+        """See `CardTerminal.end_of_day`."""
+        async with self._turn:
+            return await self._thread.run(self._terminal.end_of_day())
+
     async def status(self) -> TerminalStatus:
         """See `CardTerminal.status`."""
         async with self._turn:

@@ -70,6 +70,25 @@ class EvidenceStep:
 
 
 @dataclass(frozen=True, slots=True)
+class SchemeTotal:
+    """What a terminal counted of one card scheme since its last end of day; `scheme` in the terminal's words."""
+
+    scheme: str
+    count: int
+    amount_minor: int
+
+
+@dataclass(frozen=True, slots=True)
+class DayTotals:
+    """A terminal's end of day: what it booked since the last one. The receipts' numbers bound what it covers."""
+
+    total_minor: int
+    schemes: tuple[SchemeTotal, ...] = ()
+    first_receipt: int | None = None
+    last_receipt: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TerminalResult:
     """What a terminal said about one transaction.
 
@@ -78,6 +97,7 @@ class TerminalResult:
     an approval that was heard but not completed has `amount_minor`, `trace` and `receipt_no`. `decline_code` is
     kebab-case. `reversed_at_terminal` says that the terminal booked it and took it back. `original_trace` is set when
     this transaction is itself the reversal of another. `booked_at` is aware UTC, from the terminal's own clock.
+    `totals` is set when this is an end of day and no payment.
     """
 
     outcome: TerminalOutcome
@@ -94,6 +114,7 @@ class TerminalResult:
     reversed_at_terminal: bool = False
     receipt_lines: tuple[str, ...] = ()
     evidence: tuple[EvidenceStep, ...] = ()
+    totals: DayTotals | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +200,22 @@ class CardTerminal(Protocol):
         named another transaction (`decline_code` `reversed-another`) or none that could be compared
         (`reversal-not-verified`): raise an alarm, do not repeat. Raises `TerminalRefusedError` when nothing was
         reversed (`already-reversed`, `reversal-not-possible`, …).
+        """
+        ...
+
+    async def refund(self, amount_minor: int, currency: str, *, on_progress: ProgressCallback) -> TerminalResult:
+        """Give money to a card, with no reference to what was paid; the buyer presents the card.
+
+        The same three ends as `pay`; there is no verdict, since money that went back is not taken again by itself.
+        Raises `TerminalError` only when no request has left for the terminal.
+        """
+        ...
+
+    async def end_of_day(self) -> TerminalResult:
+        """Close the terminal's day. APPROVED: it is closed, `totals` as told (None: it told none).
+
+        UNKNOWN: no answer; it may be closed, and `last_transaction` may tell its totals. Raises
+        `TerminalRefusedError` when the terminal said that it is not, other `TerminalError`s when it was not asked.
         """
         ...
 

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from app.devices.card_terminal import (
+    DayTotals,
     Progress,
     ProgressCallback,
     Readiness,
     ResultCallback,
+    SchemeTotal,
     TerminalBusyError,
     TerminalOutcome,
     TerminalRefusedError,
@@ -66,6 +68,12 @@ class FakeCardTerminal:
 
     booked: list[TerminalResult] = field(default_factory=list)
     payments_asked: int = 0
+    refunded: list[TerminalResult] = field(default_factory=list)
+    refunds_asked: int = 0
+    day: TerminalResult | None = None
+    """The last end of day, while nothing has followed it."""
+    _closed: int = 0
+    _closed_refunds: int = 0
     _scenes: deque[Scene] = field(default_factory=deque)
     _abort: asyncio.Event | None = None
 
@@ -119,18 +127,23 @@ class FakeCardTerminal:
         )
 
     def _book(self, amount_minor: int, currency: str) -> TerminalResult:
-        result = TerminalResult(
+        result = self._booking(amount_minor, currency)
+        self.booked.append(result)
+        return result
+
+    def _booking(self, amount_minor: int, currency: str) -> TerminalResult:
+        self.day = None
+        number = self.payments_asked + self.refunds_asked
+        return TerminalResult(
             TerminalOutcome.APPROVED,
             amount_minor,
             currency,
-            trace=self.payments_asked,
-            receipt_no=self.payments_asked,
+            trace=number,
+            receipt_no=number,
             card_brand="Visa",
             card_last4="1111",
             booked_at=datetime.now(UTC),
         )
-        self.booked.append(result)
-        return result
 
     async def abort(self) -> None:
         """See `CardTerminal.abort`."""
@@ -139,7 +152,10 @@ class FakeCardTerminal:
 
     async def last_transaction(self) -> TerminalResult | None:
         """See `CardTerminal.last_transaction`."""
-        return self.booked[-1] if self.booked else None
+        if self.day is not None:
+            return self.day
+        told = sorted((*self.booked, *self.refunded), key=lambda result: result.trace or 0)
+        return told[-1] if told else None
 
     async def reverse(
         self, receipt_no: int, *, amount_minor: int | None = None, original_trace: int | None = None
@@ -152,6 +168,48 @@ class FakeCardTerminal:
                 self.booked.remove(result)
                 return replace(result, original_trace=result.trace)
         raise TerminalRefusedError("no such receipt", "reversal-not-possible")
+
+    async def refund(self, amount_minor: int, currency: str, *, on_progress: ProgressCallback) -> TerminalResult:
+        """Play the next scene; see `CardTerminal.refund`."""
+        scene = self._scenes.popleft() if self._scenes else Approve()
+        if isinstance(scene, Unreachable):
+            raise TerminalUnavailableError("no connection")
+        self.refunds_asked += 1
+        on_progress(Progress.PRESENT_CARD)
+        if isinstance(scene, Decline):
+            return TerminalResult(TerminalOutcome.DECLINED, 0, currency, decline_code=scene.decline_code)
+        if isinstance(scene, LoseLine) and not scene.booked:
+            return TerminalResult(TerminalOutcome.UNKNOWN, 0, currency)
+        result = self._booking(amount_minor, currency)
+        self.refunded.append(result)
+        if isinstance(scene, LoseLine):
+            return TerminalResult(TerminalOutcome.UNKNOWN, 0, currency)
+        return result
+
+    async def end_of_day(self) -> TerminalResult:
+        """See `CardTerminal.end_of_day`; `LoseLine` loses the answer, booked or not."""
+        scene = self._scenes.popleft() if self._scenes else Approve()
+        if isinstance(scene, Unreachable):
+            raise TerminalUnavailableError("no connection")
+        if isinstance(scene, Decline):
+            raise TerminalRefusedError("not now", scene.decline_code)
+        if isinstance(scene, LoseLine) and not scene.booked:
+            return TerminalResult(TerminalOutcome.UNKNOWN, 0, "EUR")
+        counted = (*self.booked[self._closed :], *self.refunded[self._closed_refunds :])
+        total = sum(r.amount_minor for r in self.booked[self._closed :])
+        total -= sum(r.amount_minor for r in self.refunded[self._closed_refunds :])
+        self._closed, self._closed_refunds = len(self.booked), len(self.refunded)
+        receipts = sorted(result.receipt_no or 0 for result in counted)
+        totals = DayTotals(
+            total,
+            (SchemeTotal("Visa", len(counted), total),) if counted else (),
+            receipts[0] if receipts else None,
+            receipts[-1] if receipts else None,
+        )
+        self.day = TerminalResult(
+            TerminalOutcome.APPROVED, total, "EUR", booked_at=datetime.now(UTC), totals=totals, terminal_id="52500041"
+        )
+        return TerminalResult(TerminalOutcome.UNKNOWN, 0, "EUR") if isinstance(scene, LoseLine) else self.day
 
     async def status(self) -> TerminalStatus:
         """See `CardTerminal.status`."""

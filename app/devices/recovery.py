@@ -35,7 +35,9 @@ def matches_attempt(result: TerminalResult, attempt: TerminalAttempt) -> bool:
 
     A result without a trace, or without a time when no earlier trace is known, is not a match.
     """
-    if result.outcome is not TerminalOutcome.APPROVED or result.original_trace is not None or result.trace is None:
+    if result.outcome is not TerminalOutcome.APPROVED or result.trace is None:
+        return False
+    if result.original_trace is not None or result.totals is not None:
         return False
     if (result.amount_minor, result.currency) != (attempt.amount_minor, attempt.currency):
         return False

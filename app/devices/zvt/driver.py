@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 
 from app.devices.card_terminal import (
@@ -33,101 +31,16 @@ from app.devices.card_terminal import (
     Verdict,
 )
 from app.devices.zvt import codes, messages
-from app.devices.zvt.codec import FrameReader, ZvtFormatError
+from app.devices.zvt.codec import ZvtFormatError
 from app.devices.zvt.exchange import ApprovalTold, Event, Exchange, ProgressTold, State
+from app.devices.zvt.line import EventHandler, Line, now
 from app.devices.zvt.redaction import EvidenceLog, redact_text
-from app.devices.zvt.results import payment_result, result_of_status, reversal_result
+from app.devices.zvt.results import day_result, payment_result, result_of_status, reversal_result
+from app.devices.zvt.settings import ZvtSettings
+
+__all__ = ["ZvtSettings", "ZvtTerminal"]
 
 _log = logging.getLogger(__name__)
-_READ_SIZE = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class ZvtSettings:
-    """How to reach and treat a terminal. Times in seconds.
-
-    `config` is the config byte of the registration: 02 payment receipts by the till, 08 intermediate statuses, 80
-    receipts line by line (10 and 20 make some terminals answer 06 20 with nothing). `zone` is that of the terminal's
-    clock, None for this machine's.
-    """
-
-    host: str
-    port: int = 20007
-    password: int = 0
-    config: int = 0x8A
-    currency: str = "EUR"
-    zone: tzinfo | None = None
-    connect_s: float = 3.0
-    t3_s: float = 5.0
-    t4_s: float = 180.0
-    busy_limit_s: float = 600.0
-    registration_s: float = 8.0
-    enquiry_s: float = 20.0
-    verdict_s: float = 3.0
-
-
-EventHandler = Callable[[Event], Awaitable[None]]
-
-
-class _Line:
-    """One connection: frames out, frames in, evidence of both."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, evidence: EvidenceLog) -> None:
-        self._reader = reader
-        self._writer = writer
-        self._frames = FrameReader()
-        self.evidence = evidence
-
-    def send(self, exchange: Exchange) -> None:
-        """Write what the exchange wants sent; a broken line shows when reading."""
-        for apdu in exchange.take_output():
-            self.evidence.frame(_now(), "sent", apdu)
-            self._writer.write(apdu.encode())
-
-    async def run(
-        self, exchange: Exchange, settings: ZvtSettings, on_event: EventHandler, within_s: float | None = None
-    ) -> None:
-        """Carry `exchange` to its end; a lost line or a timer that ran out ends it LOST. Never raises for the line."""
-        limit = asyncio.get_running_loop().time() + (settings.busy_limit_s if within_s is None else within_s)
-        self.send(exchange)
-        while not exchange.finished:
-            timer_s = settings.t3_s if exchange.state is State.CALLING else settings.t4_s
-            data = await self._read(min(timer_s, limit - asyncio.get_running_loop().time()))
-            if not data:
-                exchange.lose()
-                return
-            for apdu in self._frames.feed(data):
-                self.evidence.frame(_now(), "received", apdu)
-                event = exchange.receive(apdu)
-                self.send(exchange)
-                if event is not None:
-                    await on_event(event)
-                    self.send(exchange)
-
-    async def _read(self, timeout_s: float) -> bytes:
-        try:
-            async with asyncio.timeout(timeout_s):
-                data = await self._reader.read(_READ_SIZE)
-        except TimeoutError:
-            self.evidence.note(_now(), f"no answer within {max(timeout_s, 0):.1f} s")
-            return b""
-        except OSError as error:
-            self.evidence.note(_now(), f"line lost: {type(error).__name__}")
-            return b""
-        if not data:
-            self.evidence.note(_now(), "line closed by the terminal")
-        return data
-
-    def drop(self) -> None:
-        """Hang up at once; a read that waits ends as a lost line."""
-        self._writer.transport.abort()
-
-    async def hang_up(self) -> None:
-        """Send what is left and close."""
-        with suppress(OSError, TimeoutError):
-            self._writer.close()
-            async with asyncio.timeout(1):
-                await self._writer.wait_closed()
 
 
 class ZvtTerminal:
@@ -135,7 +48,7 @@ class ZvtTerminal:
 
     def __init__(self, settings: ZvtSettings) -> None:
         self._settings = settings
-        self._line: _Line | None = None
+        self._line: Line | None = None
         self._running: Exchange | None = None
         self._occupied = False
         self._late_verdicts: set[asyncio.Task[Verdict]] = set()
@@ -161,23 +74,23 @@ class ZvtTerminal:
 
         _tell(on_progress, Progress.CONNECTING)
         evidence = await self._command(exchange, currency, follow)
-        result = payment_result(exchange, currency, self._zone(), _now())
+        result = payment_result(exchange, currency, self._zone(), now())
         return self._with_papers(result, exchange, evidence)
 
     async def _ask_verdict(
         self, exchange: Exchange, event: ApprovalTold, currency: str, on_result: ResultCallback
     ) -> None:
-        told = result_of_status(event.status, currency, self._zone(), _now())
+        told = result_of_status(event.status, currency, self._zone(), now())
         evidence = self._line.evidence if self._line else EvidenceLog()
         task = asyncio.ensure_future(on_result(replace(told, evidence=evidence.steps)))
         self._late_verdicts.add(task)
         task.add_done_callback(self._verdict_ended)
         await asyncio.wait({task}, timeout=self._settings.verdict_s)
         if not task.done():
-            evidence.note(_now(), "no verdict in time: accepted, to be settled later")
+            evidence.note(now(), "no verdict in time: accepted, to be settled later")
             exchange.decide(accept=True)
         elif task.cancelled() or task.exception() is not None:
-            evidence.note(_now(), "the verdict failed: accepted, to be settled later")
+            evidence.note(now(), "the verdict failed: accepted, to be settled later")
             exchange.decide(accept=True)
         else:
             exchange.decide(accept=task.result() is Verdict.ACCEPT)
@@ -201,7 +114,7 @@ class ZvtTerminal:
         evidence = await self._enquire(exchange)
         if not exchange.statuses:
             return None
-        result = result_of_status(exchange.statuses[-1], self._settings.currency, self._zone(), _now())
+        result = result_of_status(exchange.statuses[-1], self._settings.currency, self._zone(), now())
         return self._with_papers(result, exchange, evidence)
 
     async def reverse(
@@ -216,8 +129,33 @@ class ZvtTerminal:
         if exchange.state is not State.COMPLETED or told is None:
             result = TerminalResult(TerminalOutcome.UNKNOWN, 0, self._settings.currency)
         else:
-            heard = result_of_status(told, self._settings.currency, self._zone(), _now())
+            heard = result_of_status(told, self._settings.currency, self._zone(), now())
             result = reversal_result(heard, receipt_no, amount_minor, original_trace)
+        return self._with_papers(result, exchange, evidence)
+
+    async def refund(self, amount_minor: int, currency: str, *, on_progress: ProgressCallback) -> TerminalResult:
+        """Give money to a card; see `CardTerminal.refund`."""
+        try:
+            exchange = Exchange(messages.refund(self._settings.password, amount_minor, currency), accepts=True)
+        except ZvtFormatError as error:
+            raise UnsupportedAmountError(str(error)) from error
+
+        async def follow(event: Event) -> None:
+            if isinstance(event, ProgressTold):
+                _tell(on_progress, codes.progress_of(event.code))
+
+        _tell(on_progress, Progress.CONNECTING)
+        evidence = await self._command(exchange, currency, follow)
+        result = payment_result(exchange, currency, self._zone(), now())
+        return self._with_papers(result, exchange, evidence)
+
+    async def end_of_day(self) -> TerminalResult:
+        """Close the terminal's day; see `CardTerminal.end_of_day`."""
+        exchange = Exchange(messages.end_of_day(self._settings.password))
+        evidence = await self._command(exchange, self._settings.currency, _ignore)
+        if exchange.state in {State.ABORTED, State.REFUSED}:
+            raise _refusal(exchange)
+        result = day_result(exchange, self._settings.currency, self._zone(), now())
         return self._with_papers(result, exchange, evidence)
 
     async def status(self) -> TerminalStatus:
@@ -266,7 +204,7 @@ class ZvtTerminal:
                 await open_line.hang_up()
         return evidence
 
-    async def _connect(self, currency: str, evidence: EvidenceLog) -> _Line:
+    async def _connect(self, currency: str, evidence: EvidenceLog) -> Line:
         for with_tlv in (True, False):
             line = await self._open(evidence)
             registration = Exchange(
@@ -285,14 +223,14 @@ class ZvtTerminal:
                 raise _no_registration(registration)
         raise TerminalUnavailableError("the terminal refused the registration")
 
-    async def _open(self, evidence: EvidenceLog) -> _Line:
+    async def _open(self, evidence: EvidenceLog) -> Line:
         settings = self._settings
         try:
             async with asyncio.timeout(settings.connect_s):
                 reader, writer = await asyncio.open_connection(settings.host, settings.port)
         except (OSError, TimeoutError) as error:
             raise TerminalUnavailableError(f"no connection to {settings.host}:{settings.port}") from error
-        return _Line(reader, writer, evidence)
+        return Line(reader, writer, evidence)
 
     def _zone(self) -> tzinfo:
         local = datetime.now(UTC).astimezone().tzinfo
@@ -323,7 +261,3 @@ def _no_registration(registration: Exchange) -> TerminalError:
 def _refusal(exchange: Exchange) -> TerminalRefusedError:
     name = codes.result_name(exchange.end_code or 0)
     return TerminalRefusedError(f"the terminal refused: {name}", name)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

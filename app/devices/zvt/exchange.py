@@ -82,13 +82,14 @@ Event = ProgressTold | ApprovalTold
 class Exchange:
     """One command from its first byte to the terminal's last word. Bytes to send collect in `take_output`."""
 
-    def __init__(self, command: Apdu, *, asks_verdict: bool = False) -> None:
+    def __init__(self, command: Apdu, *, asks_verdict: bool = False, accepts: bool = False) -> None:
+        """`accepts`: an approval needs no verdict and counts as accepted (a refund, where nothing can be refused)."""
         self.command = command
         self.state = State.CALLING
         self.statuses: list[StatusInformation] = []
         self.receipt_lines: list[str] = []
         self.malformed = False
-        self.accepted: bool | None = None
+        self.accepted: bool | None = True if accepts else None
         self.end_data = b""
         self.end_code: int | None = None
         self._asks_verdict = asks_verdict
@@ -204,6 +205,7 @@ class Exchange:
         self.state = TRANSITIONS.get((self.state, told), self.state)
 
     def _send_abort(self) -> None:
-        if self.state is State.RUNNING and self.accepted is None and not self._abort_sent:
+        told = any(status.approved for status in self.statuses)
+        if self.state is State.RUNNING and not told and not self._abort_sent:
             self._abort_sent = True
             self._output.append(Apdu(messages.ABORT_REQUEST))

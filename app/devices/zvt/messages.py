@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
+from app.devices.card_terminal import DayTotals
 from app.devices.zvt import codes, fields
 from app.devices.zvt.codec import Apdu, ZvtFormatError, decode_bcd, decode_text, encode_bcd
 from app.devices.zvt.tlv import Tlv, walk
+from app.devices.zvt.totals import read_totals
 
 STATUS_INFORMATION = 0x040F
 INTERMEDIATE_STATUS = 0x04FF
@@ -21,6 +23,8 @@ COMPLETION = 0x060F
 ABORT = 0x061E
 REPEAT_RECEIPT = 0x0620
 REVERSAL = 0x0630
+REFUND = 0x0631
+END_OF_DAY = 0x0650
 ABORT_REQUEST = 0x06B0
 PRINT_LINE = 0x06D1
 PRINT_TEXT_BLOCK = 0x06D3
@@ -76,6 +80,20 @@ def reverse(password: int, receipt_no: int) -> Apdu:
     return Apdu(REVERSAL, encode_bcd(password, 3) + fields.encode_fields([(fields.RECEIPT, encode_bcd(receipt_no, 2))]))
 
 
+def refund(password: int, amount_minor: int, currency: str) -> Apdu:
+    """06 31: give `amount_minor` to the card that is presented."""
+    money = [
+        (fields.AMOUNT, encode_bcd(amount_minor, 6)),
+        (fields.CURRENCY, encode_bcd(codes.currency_number(currency), 2)),
+    ]
+    return Apdu(REFUND, encode_bcd(password, 3) + fields.encode_fields(money))
+
+
+def end_of_day(password: int) -> Apdu:
+    """06 50: settle with the bank and start a new day."""
+    return Apdu(END_OF_DAY, encode_bcd(password, 3))
+
+
 def repeat_receipt(password: int) -> Apdu:
     """06 20: tell the last transaction again."""
     return Apdu(REPEAT_RECEIPT, encode_bcd(password, 3))
@@ -100,11 +118,12 @@ class StatusInformation:
     card_last4: str = ""
     terminal_id: str = ""
     clock: tuple[int, int, int, int, int] | None = None
+    totals: DayTotals | None = None
 
     @property
     def approved(self) -> bool:
-        """Result code 00 with an amount: an approval without an amount is not one that we could book."""
-        return self.result_code == codes.APPROVED and self.amount_minor is not None
+        """Result code 00 with an amount: one without is not one that we could book. An end of day is no approval."""
+        return self.result_code == codes.APPROVED and self.amount_minor is not None and self.totals is None
 
 
 def read_status_information(data: bytes) -> StatusInformation:
@@ -124,6 +143,7 @@ def read_status_information(data: bytes) -> StatusInformation:
         card_last4=last_four(told.get(fields.PAN) or b""),
         terminal_id="" if terminal is None else f"{terminal:08d}",
         clock=_clock(told),
+        totals=read_totals(told),
     )
 
 

@@ -17,9 +17,13 @@ MAX_STEPS = 150
 MAX_BODY = 4000
 _SHOWN = {
     fields.AMOUNT, fields.TRACE, fields.TIME, fields.DATE, fields.RESULT, fields.TERMINAL_ID, fields.ORIGINAL_TRACE,
-    fields.CURRENCY, fields.RECEIPT, fields.CARD_TYPE, fields.PAYMENT_TYPE,
+    fields.CURRENCY, fields.RECEIPT, fields.CARD_TYPE, fields.PAYMENT_TYPE, fields.TOTALS,
 }  # fmt: skip
-_WITH_PASSWORD = {messages.REGISTRATION, messages.REVERSAL, messages.REPEAT_RECEIPT, messages.STATUS_ENQUIRY}
+_WITH_PASSWORD = {
+    messages.REGISTRATION, messages.REVERSAL, messages.REFUND, messages.END_OF_DAY, messages.REPEAT_RECEIPT,
+    messages.STATUS_ENQUIRY,
+}  # fmt: skip
+_PASSWORD_THEN_FIELDS = {messages.REVERSAL, messages.REFUND}
 _WITH_FIELDS = {messages.STATUS_INFORMATION, messages.AUTHORIZATION}
 _CHATTER = {messages.INTERMEDIATE_STATUS, messages.PRINT_LINE, messages.PRINT_TEXT_BLOCK}
 _CARD_NUMBER = re.compile(r"(?:\d[ -]?){8,}(\d{4})(?!\d)")
@@ -40,7 +44,7 @@ def describe(apdu: Apdu) -> str:
         return f"{head} {_describe_fields(data)}"
     if apdu.control in _WITH_PASSWORD:
         positional = data[3:]
-        tail = _describe_fields(positional) if apdu.control == messages.REVERSAL else f"({len(positional)} bytes)"
+        tail = _describe_fields(positional) if apdu.control in _PASSWORD_THEN_FIELDS else f"({len(positional)} bytes)"
         return f"{head} password {tail}"
     if len(data) == 1:
         return f"{head} {data[0]:02X}"

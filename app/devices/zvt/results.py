@@ -1,6 +1,6 @@
 """What the end of an exchange means for the money: facts in, `TerminalResult` out, never a guess.
 
-Payment (06 01)
+Payment (06 01), refund (06 31: accepted by itself)
     never sent, refused, or aborted without an approval          DECLINED
     completed without an approval but with a result not 00       DECLINED
     approved, accepted, completed                                 APPROVED
@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, tzinfo
 
-from app.devices.card_terminal import TerminalOutcome, TerminalResult
+from app.devices.card_terminal import DayTotals, TerminalOutcome, TerminalResult
 from app.devices.zvt import codes, messages
 from app.devices.zvt.exchange import Exchange, State
 from app.devices.zvt.messages import StatusInformation
@@ -36,6 +36,7 @@ def result_of_status(status: StatusInformation, currency: str, zone: tzinfo, now
         terminal_id=status.terminal_id,
         booked_at=messages.booked_at(status.clock, zone, now) if status.clock else None,
         original_trace=status.original_trace,
+        totals=status.totals,
     )
 
 
@@ -108,3 +109,16 @@ def reversal_result(
     if not proven:
         return replace(told, outcome=TerminalOutcome.UNKNOWN, decline_code="reversal-not-verified")
     return told
+
+
+def day_result(exchange: Exchange, currency: str, zone: tzinfo, now: datetime) -> TerminalResult:
+    """An end of day (06 50) that was not refused: closed when completed, otherwise nobody knows."""
+    told = next((status for status in reversed(exchange.statuses) if status.totals is not None), None)
+    told = told or (exchange.statuses[-1] if exchange.statuses else None)
+    closed = exchange.state is State.COMPLETED and not exchange.malformed
+    outcome = TerminalOutcome.APPROVED if closed else TerminalOutcome.UNKNOWN
+    if told is None or (told.totals is None and told.amount_minor is None):
+        return TerminalResult(outcome, 0, currency)
+    heard = result_of_status(told, currency, zone, now)
+    totals = told.totals or DayTotals(told.amount_minor or 0)
+    return replace(heard, outcome=outcome, amount_minor=totals.total_minor, decline_code="", totals=totals)

@@ -5,9 +5,11 @@
     {"do": "delays", "total_s": 0}
     {"do": "frames", "mode": "split"}   whole, split, glued
     {"do": "hold-card", "on": true}     wait with the card until {"do": "present-card"}
-    {"do": "faults", "reverses_last": true, "forgets_receipts": false}
-    {"do": "transactions"}              all that is stored
-    {"do": "status"}                    phase, payments_asked, queued
+    {"do": "faults", "reverses_last": true, "forgets_receipts": false, "refuses_tlv": false,
+     "reversal": "wrong-amount", "end_of_day": "line-lost-after"}          those not named are off
+    {"do": "restart"}                   power cut: every line is lost, what is stored stays
+    {"do": "transactions"}              all that is stored: bookings, and ends of day
+    {"do": "status"}                    phase, payments_asked, refunds_asked, reversals_asked, queued
 
 Answers are {"ok": true, …} or {"ok": false, "error": "…"}.
 """
@@ -20,8 +22,9 @@ from collections.abc import Callable
 from dataclasses import fields as dataclass_fields
 from typing import Any
 
+from app.devices.zvt.simulator.ledger import Ledger
 from app.devices.zvt.simulator.machine import Machine
-from app.devices.zvt.simulator.scenes import FrameMode, Scene, SceneName
+from app.devices.zvt.simulator.scenes import DayFault, FrameMode, ReversalFault, Scene, SceneName
 
 Request = dict[str, Any]
 Answer = dict[str, Any]
@@ -41,6 +44,7 @@ class Control:
             "hold-card": self._hold_card,
             "present-card": self._present_card,
             "faults": self._faults,
+            "restart": self._restart,
             "transactions": self._transactions,
             "status": self._status,
         }
@@ -99,16 +103,31 @@ class Control:
 
     def _faults(self, request: Request) -> Answer:
         self._machine.reverses_last = bool(request.get("reverses_last", False))
-        self._machine.forgets_receipts = bool(request.get("forgets_receipts", False))
+        machine = self._machine
+        reversal = ReversalFault(request.get("reversal", ReversalFault.NONE))
+        day = DayFault(request.get("end_of_day", DayFault.NONE))
+        machine.forgets_receipts = bool(request.get("forgets_receipts", False))
+        machine.refuses_tlv = bool(request.get("refuses_tlv", False))
+        machine.reversal_fault, machine.day_fault = reversal, day
+        return {}
+
+    def _restart(self, _request: Request) -> Answer:
+        self._machine.ledger = (
+            Ledger.load(self._machine.ledger.path) if self._machine.ledger.path else (self._machine.ledger)
+        )
+        self._machine.drop_lines()
         return {}
 
     def _transactions(self, _request: Request) -> Answer:
-        return {"transactions": self._machine.ledger.rows()}
+        ledger = self._machine.ledger
+        return {"transactions": ledger.rows(), "closings": ledger.closing_rows()}
 
     def _status(self, _request: Request) -> Answer:
         machine = self._machine
         return {
             "phase": machine.phase,
             "payments_asked": machine.payments_asked,
+            "refunds_asked": machine.refunds_asked,
+            "reversals_asked": machine.reversals_asked,
             "queued": machine.script.queued,
         }

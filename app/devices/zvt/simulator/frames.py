@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from app.devices.zvt import codes, fields, messages
 from app.devices.zvt.codec import Apdu, encode_bcd, encode_text
-from app.devices.zvt.simulator.ledger import Booking
+from app.devices.zvt.simulator.ledger import REFUND, SCHEME, Booking, Closing
+from app.devices.zvt.totals import write_totals
 
 TERMINAL_ID = 52500041
 _CONTRACT = b"TAQUILLA DEMO  "
 _CARD = bytes.fromhex("476173eeeeee1111")
-_CARD_NAME = b"Visa\x00"
+_CARD_NAME = SCHEME.encode() + b"\x00"
 _CARD_TYPE = b"\x0a"
 _FRACTION_DIGITS = {"JPY": 0, "KRW": 0, "VND": 0, "XAF": 0, "KWD": 3, "BHD": 3, "OMR": 3, "JOD": 3, "TND": 3}
 
@@ -49,12 +50,13 @@ def ready() -> Apdu:
     return Apdu(messages.COMPLETION, fields.encode_decimal_length(len(version), 3) + version + b"\x00")
 
 
-def booked(booking: Booking) -> Apdu:
-    """04 0F of a stored transaction."""
+def booked(booking: Booking, amount_minor: int | None = None) -> Apdu:
+    """04 0F of a stored transaction; `amount_minor` tells another amount than was booked."""
     at = booking.clock
+    amount = booking.amount_minor if amount_minor is None else amount_minor
     values = [
         (fields.RESULT, b"\x00"),
-        (fields.AMOUNT, encode_bcd(booking.amount_minor, 6)),
+        (fields.AMOUNT, encode_bcd(amount, 6)),
         (fields.TRACE, encode_bcd(booking.trace, 3)),
     ]
     if booking.original_trace is not None:
@@ -73,6 +75,21 @@ def booked(booking: Booking) -> Apdu:
     return Apdu(messages.STATUS_INFORMATION, fields.encode_fields(values))
 
 
+def closed(closing: Closing) -> Apdu:
+    """04 0F of an end of day."""
+    at = closing.clock
+    values = [
+        (fields.RESULT, b"\x00"),
+        (fields.AMOUNT, encode_bcd(closing.total_minor, 6)),
+        (fields.TIME, bytes.fromhex(at.strftime("%H%M%S"))),
+        (fields.DATE, bytes.fromhex(at.strftime("%m%d"))),
+        (fields.TERMINAL_ID, encode_bcd(TERMINAL_ID, 4)),
+        (fields.CURRENCY, encode_bcd(codes.currency_number(closing.currency), 2)),
+        (fields.TOTALS, write_totals(closing.totals)),
+    ]
+    return Apdu(messages.STATUS_INFORMATION, fields.encode_fields(values))
+
+
 def declined(result_code: int, trace: int) -> Apdu:
     """04 0F of an attempt that the host refused: nothing was booked."""
     values = [
@@ -85,9 +102,9 @@ def declined(result_code: int, trace: int) -> Apdu:
 
 def receipt(booking: Booking) -> tuple[str, ...]:
     """The customer's receipt, with the letters that code pages get wrong (T10)."""
-    digits = _FRACTION_DIGITS.get(booking.currency, 2)
-    amount = f"{booking.amount_minor / 10**digits:.{digits}f}".replace(".", ",")
-    head = "Storno" if booking.original_trace is not None else "Kartenzahlung"
+    amount = _figure(booking.amount_minor, booking.currency)
+    head = "Gutschrift" if booking.kind == REFUND else "Kartenzahlung"
+    head = "Storno" if booking.original_trace is not None else head
     return (
         "K U N D E N B E L E G",
         f"{head} kontaktlos",
@@ -97,6 +114,22 @@ def receipt(booking: Booking) -> tuple[str, ...]:
         "Bitte für Rückfragen aufbewahren",
         "Straße der Künste 7, Köln",
     )
+
+
+def day_receipt(closing: Closing) -> tuple[str, ...]:
+    """The strip of an end of day."""
+    return (
+        "K A S S E N S C H N I T T",
+        f"Belege {closing.first_receipt:04d} bis {closing.last_receipt:04d}",
+        f"Zahlungen {closing.payments}, Gutschriften {closing.refunds}",
+        f"Umsätze {closing.currency} {_figure(closing.total_minor, closing.currency)}",
+    )
+
+
+def _figure(amount_minor: int, currency: str) -> str:
+    digits = _FRACTION_DIGITS.get(currency, 2)
+    whole, rest = divmod(amount_minor, 10**digits)
+    return f"{whole},{rest:0{digits}d}" if digits else str(whole)
 
 
 def print_line(text: str) -> Apdu:

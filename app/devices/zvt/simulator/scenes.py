@@ -27,6 +27,25 @@ class SceneName(StrEnum):
     BUSY = "busy"
 
 
+class ReversalFault(StrEnum):
+    """What goes wrong with reversals (06 30): another amount told; the line cut before or after the terminal did it."""
+
+    NONE = "none"
+    WRONG_AMOUNT = "wrong-amount"
+    LINE_LOST_BEFORE = "line-lost-before"
+    LINE_LOST_AFTER = "line-lost-after"
+
+
+class DayFault(StrEnum):
+    """What goes wrong with ends of day (06 50): refused; the line cut before or after it was made; no totals told."""
+
+    NONE = "none"
+    REFUSED = "refused"
+    LINE_LOST_BEFORE = "line-lost-before"
+    LINE_LOST_AFTER = "line-lost-after"
+    SILENT = "silent"
+
+
 class FrameMode(StrEnum):
     """How frames are put on the wire: one write each, in small pieces, or several in one write."""
 
