@@ -1,6 +1,10 @@
 """How each provider counts each currency: a table, and no guess for what is not in it (P20–P22).
 
 The order's amounts are in ISO 4217 minor units. A provider may count in other steps: the exponent belongs to the pair.
+A provider may also take only multiples of a step: what does not fit is refused, never rounded.
+
+Stripe: docs.stripe.com/currencies. ISK and UGX have no decimals left, but are still counted in hundredths there
+("special cases"); amounts of three decimals must end in 0.
 """
 
 from __future__ import annotations
@@ -15,9 +19,22 @@ _SANDBOX = {
     **dict.fromkeys(_NONE.split(), 0),
     **dict.fromkeys(_THREE.split(), 3),
 }
-PROVIDER_EXPONENTS: dict[tuple[str, str], int] = {
-    ("sandbox", currency): exponent for currency, exponent in _SANDBOX.items()
+_STRIPE = {
+    **dict.fromkeys(_TWO.split(), 2),
+    **dict.fromkeys(["CLP", "JPY", "KRW", "VND", "XAF"], 0),
+    **dict.fromkeys(["ISK", "UGX"], 2),
+    **dict.fromkeys(_THREE.split(), 3),
 }
+PROVIDER_EXPONENTS: dict[tuple[str, str], int] = {
+    **{("sandbox", currency): exponent for currency, exponent in _SANDBOX.items()},
+    **{("stripe", currency): exponent for currency, exponent in _STRIPE.items()},
+    **{("stripe-terminal", currency): exponent for currency, exponent in _STRIPE.items()},
+}
+PROVIDER_STEPS: dict[tuple[str, str], int] = {
+    **{("stripe", currency): 10 for currency in _THREE.split()},
+    **{("stripe-terminal", currency): 10 for currency in _THREE.split()},
+}
+"""Amounts, as the provider counts, are multiples of this; 1 where nothing is said."""
 PROVIDERS = frozenset(provider for provider, _ in PROVIDER_EXPONENTS)
 
 
@@ -38,7 +55,11 @@ def provider_amount(provider: str, currency: str, amount_minor: int) -> int:
 
     Raises `UnknownExponentError`, `InexactAmountError`, and `TypeError` for anything but an int (P23).
     """
-    return _shifted(amount_minor, _more_decimals(provider, currency))
+    amount = _shifted(amount_minor, _more_decimals(provider, currency))
+    step = PROVIDER_STEPS.get((provider, currency), 1)
+    if amount % step:
+        raise InexactAmountError(f"{provider} takes {currency} in steps of {step}: {amount} is none of them")
+    return amount
 
 
 def ledger_amount(provider: str, currency: str, amount: int) -> int:

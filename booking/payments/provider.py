@@ -1,18 +1,74 @@
 """What a payment provider can be asked (R22–R25).
 
-Every call is safe to repeat: the provider sees the operation's `idempotency_key` and does the thing once. A call never
-raises for what happens on the way to the provider or back: any time-out, any 5xx, any answer that is broken or not
-about this operation is UNKNOWN, never a failure (R24, P3). DECLINED is only what the provider said of this operation.
+Every call about an operation is safe to repeat: the provider sees the operation's `idempotency_key` and does the thing
+once. Such a call never raises for what happens on the way to the provider or back: any time-out, any 5xx, any answer
+that is broken or not about this operation is UNKNOWN, never a failure (R24, P3). DECLINED is only what the provider
+said of this operation.
 
 Amounts are the order's minor units; how the provider counts is `exponents`. An amount that the provider cannot count
 raises `UnknownExponentError` or `InexactAmountError`, before anything is sent.
+
+`provider_ref` names the charge, whatever the kind: a capture, a void and a refund carry the reference of the charge
+that they are about, in our records and in `list_movements` alike.
 """
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
 from typing import Protocol
 
 from booking.domain.model import OperationResult, PaymentOperation
+from booking.domain.states import OperationKind
+
+REDIRECT = "redirect:"
+"""Before the address of a page on which the buyer does what an ACTION_REQUIRED authorization asks for."""
+READER = "reader:"
+"""Before the name of the card reader at which the customer is asked for a card."""
+
+Remember = Callable[[PaymentOperation, str], Awaitable[None]]
+"""Keeps the provider's reference of an operation, durably, before anything is done under it."""
+
+
+class ProviderAwayError(Exception):
+    """The provider did not answer a listing: no list is not an empty list."""
+
+    code = "provider-away"
+
+
+class MovementStatus(StrEnum):
+    PENDING = "pending"
+    SUCCEEDED = "succeeded"
+    DECLINED = "declined"
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderMovement:
+    """One movement in the provider's own books.
+
+    `idempotency_key` is our operation's, "" when the provider knows none (made by hand there, or it keeps none of that
+    kind): then (kind, provider_ref) tells. `amount_minor` is in ISO minor units; `at` aware UTC by the provider's
+    clock; `movement_ref` the provider's own name of this very movement, for people.
+    """
+
+    provider_ref: str
+    idempotency_key: str
+    kind: OperationKind
+    amount_minor: int
+    currency: str
+    at: datetime
+    status: MovementStatus
+    movement_ref: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MovementPage:
+    """A part of the list; `cursor` goes back for the next one, "" at the end."""
+
+    movements: tuple[ProviderMovement, ...]
+    cursor: str = ""
 
 
 class PaymentProvider(Protocol):
@@ -49,6 +105,13 @@ class PaymentProvider(Protocol):
         """Make sure that an authorization that is not granted yet never will be, even when its request arrives later.
 
         SUCCEEDED: it was granted before, and stands. DECLINED: it is closed for good (`withdrawn`, or what it was).
+        """
+        ...
+
+    async def list_movements(self, since: datetime, until: datetime, cursor: str = "") -> MovementPage:
+        """What moved at the provider in [since, until), in no order that is promised, each movement once.
+
+        Raises `ProviderAwayError` without a whole answer, and ValueError for a cursor that is not one of its own.
         """
         ...
 

@@ -11,17 +11,25 @@ from urllib.parse import quote, urlsplit
 import msgspec
 
 from booking.domain.model import Evidence, OperationResult, PaymentOperation, ResultOutcome
+from booking.domain.states import OperationKind
 from booking.payments.exponents import ledger_amount, provider_amount
+from booking.payments.provider import MovementPage, MovementStatus, ProviderAwayError, ProviderMovement
 from booking.plain_http.link import Links
 from booking.plain_http.message import Answer, request_bytes
 
 NAME = "sandbox"
 ANSWER_TIMEOUT_S = 10.0
 MOST_CONNECTIONS = 64
+PAGE = 500
 _OUTCOMES = {
     (200, "succeeded"): ResultOutcome.SUCCEEDED,
     (200, "action_required"): ResultOutcome.ACTION_REQUIRED,
     (402, "declined"): ResultOutcome.DECLINED,
+}
+_MOVEMENTS = {
+    "succeeded": MovementStatus.SUCCEEDED,
+    "action_required": MovementStatus.PENDING,
+    "declined": MovementStatus.DECLINED,
 }
 
 
@@ -77,6 +85,20 @@ class SandboxProvider:
             return None
         return _read(operation, answer, steps)
 
+    async def list_movements(self, since: datetime, until: datetime, cursor: str = "") -> MovementPage:
+        """See `PaymentProvider.list_movements`."""
+        after = int(cursor or "0")
+        path = f"/v1/movements?since={since.timestamp()!r}&until={until.timestamp()!r}&after={after}&limit={PAGE}"
+        try:
+            answer = await self._send("GET", path)
+            if answer.status != 200:
+                raise ProviderAwayError(f"status {answer.status}")
+            told = msgspec.json.decode(answer.body)
+            movements = tuple(_movement(each) for each in told["movements"])
+            return MovementPage(movements, "" if told["next"] is None else str(int(told["next"])))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ProviderAwayError(type(error).__name__) from error
+
     async def close(self) -> None:
         """See `PaymentProvider.close`."""
         self._links.close()
@@ -94,6 +116,20 @@ class SandboxProvider:
         request = request_bytes(method, self._path + path, self._host, body=body)
         async with asyncio.timeout(self._answer_timeout_s):
             return await self._links.ask(request)
+
+
+def _movement(told: dict[str, Any]) -> ProviderMovement:
+    currency = str(told["currency"])
+    return ProviderMovement(
+        provider_ref=str(told["charge"]),
+        idempotency_key=str(told["operation_id"]),
+        kind=OperationKind(told["kind"]),
+        amount_minor=ledger_amount(NAME, currency, told["amount"]),
+        currency=currency,
+        at=datetime.fromtimestamp(float(told["at"]), UTC),
+        status=_MOVEMENTS[told["status"]],
+        movement_ref=str(told["movement"]),
+    )
 
 
 def _body(operation: PaymentOperation) -> dict[str, object]:

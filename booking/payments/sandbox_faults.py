@@ -24,6 +24,25 @@ class Fault(StrEnum):
     SLOW = "slow"
 
 
+class WebhookFault(StrEnum):
+    """What can go wrong with an event that the sandbox tells of by itself."""
+
+    SLOW = "webhook-slow"
+    DUPLICATE = "webhook-duplicate"
+    REORDER = "webhook-reorder"
+    LOST = "webhook-lost"
+
+
+WEBHOOK = "webhook"
+LIST = "list"
+AnyFault = Fault | WebhookFault
+
+
+def fault_named(name: str) -> AnyFault:
+    """Raises ValueError: there is no such fault."""
+    return WebhookFault(name) if name.startswith(f"{WEBHOOK}-") else Fault(name)
+
+
 DONE_BEFORE_ANSWER = {
     Fault.HANG_AFTER, Fault.DROP_AFTER, Fault.BROKEN_ANSWER, Fault.STATUS_500_AFTER, Fault.SLOW,
 }  # fmt: skip
@@ -63,15 +82,17 @@ def fingerprint_of(payment_method: str) -> str:
     return f"fp_{sha256(card.encode()).hexdigest()[:24]}" if card else ""
 
 
-SCENARIOS = {"approve", "decline", *(fault.value for fault in Fault)}
+SCENARIOS = {"approve", "decline", *(fault.value for fault in Fault), *(fault.value for fault in WebhookFault)}
 
 
 @dataclass(slots=True)
 class Planned:
-    """A fault set by a control call: for `on` (a kind of operation, `enquire`, or `any`), `times` more times."""
+    """A fault set by a control call: for `on` (a kind of operation, `enquire`, `list`, `webhook`, or `any` call),
+    `times` more times.
+    """
 
     on: str
-    fault: Fault
+    fault: AnyFault
     times: int
 
 
@@ -81,6 +102,7 @@ class FaultPlan:
     def __init__(self) -> None:
         self.planned: list[Planned] = []
         self.standing: Fault | None = None
+        self.standing_webhook: WebhookFault | None = None
         self.fired: dict[str, int] = {}
         self._struck: set[str] = set()
 
@@ -90,14 +112,26 @@ class FaultPlan:
         if fault is None and method.fault is not None and operation_id not in self._struck:
             self._struck.add(operation_id)
             fault = method.fault
-        if fault is not None:
-            name = f"{on}:{fault.value}"
-            self.fired[name] = self.fired.get(name, 0) + 1
+        if not isinstance(fault, Fault):
+            return None
+        self._count(on, fault)
         return fault
 
-    def _planned_for(self, on: str) -> Fault | None:
+    def strike_webhook(self) -> WebhookFault | None:
+        """The fault of the event that is to be sent now, counted."""
+        fault = self._planned_for(WEBHOOK) or self.standing_webhook
+        if not isinstance(fault, WebhookFault):
+            return None
+        self._count(WEBHOOK, fault)
+        return fault
+
+    def _count(self, on: str, fault: AnyFault) -> None:
+        name = f"{on}:{fault.value}"
+        self.fired[name] = self.fired.get(name, 0) + 1
+
+    def _planned_for(self, on: str) -> AnyFault | None:
         for planned in self.planned:
-            if planned.on in {on, "any"} and planned.times > 0:
+            if (planned.on == on or (planned.on == "any" and on != WEBHOOK)) and planned.times > 0:
                 planned.times -= 1
                 if planned.times == 0:
                     self.planned.remove(planned)

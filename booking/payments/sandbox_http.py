@@ -57,6 +57,8 @@ class Reply:
     body: dict[str, Any] = field(default_factory=dict)
     delivery: Delivery = Delivery.WHOLE
     headers: dict[str, str] = field(default_factory=dict)
+    page: str = ""
+    """HTML instead of `body`."""
 
 
 Handler = Callable[[Call], Awaitable[Reply]]
@@ -119,8 +121,9 @@ class LoopbackServer:
 
 
 def _encode(reply: Reply) -> bytes:
-    body = json.dumps(reply.body).encode()
-    headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **reply.headers}
+    body = reply.page.encode() if reply.page else json.dumps(reply.body).encode()
+    kind = "text/html; charset=utf-8" if reply.page else "application/json"
+    headers = {"Content-Type": kind, "Content-Length": str(len(body)), **reply.headers}
     lines = [f"HTTP/1.1 {reply.status} {HTTPStatus(reply.status).phrase}", *(f"{k}: {v}" for k, v in headers.items())]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 

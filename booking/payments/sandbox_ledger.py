@@ -1,19 +1,25 @@
 """The sandbox's own books: what was asked under which operation id, and what became of the money.
 
 The rules are those that a product must never lean on a provider to break: no capture after a void, no void after a
-capture, refunds within the capture, one answer for one operation id. With a file, each change is appended and synced
-before it is answered, so that the books survive the process.
+capture, refunds within the capture, nothing captured of an authorization that ran out, one answer for one operation id.
+With a file, each change is appended and synced before it is answered, so that the books survive the process. Time is
+the ledger's own: a clock that is handed in, and moved on by `ahead_s`.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
 WITHDRAWN = "withdrawn"
+BY_HAND = "hand-"
+"""Begins the ids of what somebody did at the provider itself: no operation of a caller."""
+DAY_S = 86_400.0
 
 
 class Kind(StrEnum):
@@ -34,6 +40,7 @@ class ChargeStatus(StrEnum):
     ACTION_REQUIRED = "action_required"
     AUTHORIZED = "authorized"
     VOIDED = "voided"
+    EXPIRED = "expired"
     CAPTURED = "captured"
 
 
@@ -57,13 +64,18 @@ class Request:
 
 @dataclass(slots=True)
 class Operation:
-    """A request and its answer."""
+    """A request and its answer; `at` is when it was last decided, in seconds since 1970 (UTC)."""
 
     request: Request
     status: Status
     charge: str
     decline_code: str = ""
     next_action: str = ""
+    at: float = 0.0
+
+    @property
+    def by_hand(self) -> bool:
+        return self.request.operation_id.startswith(BY_HAND)
 
 
 @dataclass(slots=True)
@@ -75,18 +87,38 @@ class Charge:
     currency: str
     captured: int = 0
     refunded: int = 0
+    granted_at: float = 0.0
 
 
 class SandboxLedger:
-    """See the module. `operations` by operation id, `charges` by charge id, oldest first."""
+    """See the module. `operations` by operation id, `charges` by charge id, oldest first.
 
-    def __init__(self, path: Path | None = None) -> None:
+    `authorization_days`: how long an authorization can be captured (P26). `on_change` hears of each decided operation.
+    """
+
+    def __init__(
+        self,
+        path: Path | None = None,
+        *,
+        authorization_days: float = 7.0,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.operations: dict[str, Operation] = {}
         self.charges: dict[str, Charge] = {}
+        self.ahead_s = 0.0
+        self.on_change: Callable[[Operation], None] = lambda _: None
+        self._authorization_s = authorization_days * DAY_S
+        self._clock = clock
+        self._replayed_at: float | None = None
         self._path = path
         if path is not None and path.exists():
             for line in path.read_text("utf-8").splitlines():
                 self._replay(json.loads(line))
+
+    @property
+    def now(self) -> float:
+        """The ledger's time, in seconds since 1970; while it replays its file, the time of the line."""
+        return self._clock() + self.ahead_s if self._replayed_at is None else self._replayed_at
 
     def carry_out(self, request: Request, *, refuse_with: str = "", needs_action: bool = False) -> Operation:
         """Do what is asked, once. `refuse_with` and `needs_action` script an authorization's answer.
@@ -102,9 +134,25 @@ class SandboxLedger:
             operation = self._authorize(request, refuse_with, needs_action)
         else:
             operation = self._follow_up(request)
+        operation.at = self.now
+        if request.kind is Kind.AUTHORIZE:
+            self.charges[operation.charge].granted_at = operation.at
         self.operations[request.operation_id] = operation
         self._append({"do": "carry-out", "operation": asdict(operation)})
+        self.on_change(operation)
         return operation
+
+    def by_hand(self, kind: Kind, *, charge: str = "", amount: int = 0, currency: str = "") -> Operation:
+        """What somebody does at the provider itself, without a caller. Raises `KeyError`: there is no such charge."""
+        about = self.charges[charge] if charge else None
+        asked = Request(
+            f"{BY_HAND}{len(self.operations) + 1:06d}",
+            kind,
+            amount or (about.amount if about else 0),
+            about.currency if about else currency,
+            charge=charge,
+        )
+        return self.carry_out(asked)
 
     def withdraw(self, request: Request) -> Operation:
         """Close an authorization that is not granted; a request that comes later under its id finds it declined."""
@@ -127,15 +175,20 @@ class SandboxLedger:
         operation.status = Status.SUCCEEDED if approve else Status.DECLINED
         operation.decline_code = "" if approve else decline_code
         operation.next_action = ""
-        self.charges[operation.charge].status = ChargeStatus.AUTHORIZED if approve else ChargeStatus.DECLINED
+        operation.at = self.now
+        charge = self.charges[operation.charge]
+        charge.status = ChargeStatus.AUTHORIZED if approve else ChargeStatus.DECLINED
+        charge.granted_at = operation.at
         self._append(
             {
                 "do": "complete-action",
                 "operation_id": operation_id,
                 "approve": approve,
                 "decline_code": operation.decline_code,
+                "at": operation.at,
             }
         )
+        self.on_change(operation)
         return operation
 
     def _authorize(self, request: Request, refuse_with: str, needs_action: bool) -> Operation:
@@ -152,13 +205,13 @@ class SandboxLedger:
             return Operation(request, Status.DECLINED, charge.charge, decline_code=refuse_with)
         if needs_action:
             charge.status = ChargeStatus.ACTION_REQUIRED
-            return Operation(
-                request, Status.ACTION_REQUIRED, charge.charge, next_action=f"confirm:{request.operation_id}"
-            )
+            return Operation(request, Status.ACTION_REQUIRED, charge.charge, next_action="challenge")
         return Operation(request, Status.SUCCEEDED, charge.charge)
 
     def _follow_up(self, request: Request) -> Operation:
         charge = self.charges.get(request.charge)
+        if charge is not None:
+            self._expire(charge)
         why = "charge-unknown" if charge is None else _why_not(charge, request)
         if charge is None or why:
             return Operation(request, Status.DECLINED, request.charge, decline_code=why)
@@ -170,22 +223,28 @@ class SandboxLedger:
             charge.refunded += request.amount
         return Operation(request, Status.SUCCEEDED, charge.charge)
 
+    def _expire(self, charge: Charge) -> None:
+        if charge.status is ChargeStatus.AUTHORIZED and self.now >= charge.granted_at + self._authorization_s:
+            charge.status = ChargeStatus.EXPIRED
+
     def _replay(self, entry: dict[str, object]) -> None:
         path, self._path = self._path, None
         try:
             if entry["do"] == "complete-action":
+                self._replayed_at = float(str(entry.get("at", 0.0)))
                 operation_id, code = str(entry["operation_id"]), str(entry["decline_code"])
                 self.complete_action(operation_id, approve=bool(entry["approve"]), decline_code=code)
                 return
             stored = entry["operation"]
             assert isinstance(stored, dict)
+            self._replayed_at = float(stored.get("at", 0.0))
             asked = stored["request"] | {"kind": Kind(stored["request"]["kind"])}
             declined = stored["decline_code"] if stored["request"]["kind"] == Kind.AUTHORIZE else ""
             self.carry_out(
                 Request(**asked), refuse_with=declined, needs_action=stored["status"] == Status.ACTION_REQUIRED
             )
         finally:
-            self._path = path
+            self._path, self._replayed_at = path, None
 
     def _append(self, entry: dict[str, object]) -> None:
         if self._path is None:
@@ -201,6 +260,8 @@ def _why_not(charge: Charge, request: Request) -> str:
         return "currency-mismatch"
     if request.kind is Kind.REFUND:
         return "" if charge.refunded + request.amount <= charge.captured else "refund-exceeds-capture"
+    if charge.status is ChargeStatus.EXPIRED:
+        return "" if request.kind is Kind.VOID else "authorization-expired"
     if charge.status is not ChargeStatus.AUTHORIZED:
         return f"charge-{charge.status.value.replace('_', '-')}"
     if request.kind is Kind.CAPTURE and request.amount > charge.amount:

@@ -10,6 +10,7 @@ from booking.domain.currencies import EXPONENTS
 from booking.payments import exponents
 from booking.payments.exponents import (
     PROVIDER_EXPONENTS,
+    PROVIDER_STEPS,
     InexactAmountError,
     UnknownExponentError,
     ledger_amount,
@@ -60,8 +61,37 @@ def test_p23_only_whole_numbers_are_amounts(amount: object) -> None:
         provider_amount("sandbox", "EUR", amount)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("provider", ["stripe", "stripe-terminal"])
+@pytest.mark.parametrize(
+    ("currency", "amount_minor", "asked"),
+    [
+        ("JPY", 80, 80),
+        ("KRW", 900, 900),
+        ("VND", 50_000, 50_000),
+        ("CLP", 70, 70),
+        ("XAF", 655, 655),
+        ("KWD", 7500, 7500),
+        ("EUR", 7007, 7007),
+        ("ISK", 40, 4000),
+        ("UGX", 5, 500),
+    ],
+)
+def test_p20_p21_p22_stripe_counts_as_its_documentation_says(
+    provider: str, currency: str, amount_minor: int, asked: int
+) -> None:
+    assert provider_amount(provider, currency, amount_minor) == asked
+    assert ledger_amount(provider, currency, asked) == amount_minor
+
+
+def test_p21_stripe_takes_three_decimals_in_tens_only() -> None:
+    with pytest.raises(InexactAmountError):
+        provider_amount("stripe", "KWD", 5124)
+    assert provider_amount("stripe", "KWD", 5120) == 5120
+
+
 @given(st.sampled_from(sorted(PROVIDER_EXPONENTS)), st.integers(0, 10**12))
 def test_amounts_come_back_as_they_went(pair: tuple[str, str], amount: int) -> None:
+    amount *= PROVIDER_STEPS.get(pair, 1)
     assert ledger_amount(*pair, provider_amount(*pair, amount)) == amount
 
 
