@@ -63,7 +63,7 @@ def test_a_section_that_sells_out_is_crossed_without_drawing_a_whole_picture(qtb
     assert widget.scene.heat.step_of(8) is Heat.PLENTY
     rest(qtbot, widget)
     shown = widget.grab().toImage()
-    widget.scene.heat.set_counts(widget.scene.states.seats_by_section())
+    widget.scene.show_counts(widget.scene.states.seats_by_section())
     plain = widget.grab().toImage()
     box = widget.seats_rect(seats)
     differing = sum(

@@ -2,8 +2,8 @@
 
 Visual grammar: fill = price category; ring = who holds the seat (unbroken: a till, broken in four: a fan, two brackets:
 the house; half filled: being paid); heavy double ring = mine; faded = not sellable by this person; small grey = sold,
-struck = printed, dotted = used; cross = blocked. Outline: rounded square = accessible, diamond = companion, cut disc =
-restricted view.
+struck = printed, dotted = used; cross = blocked; a letter = for whom the house keeps it back. Outline: rounded
+square = accessible, diamond = companion, cut disc = restricted view.
 
 From afar sections carry names and free counts; the less of a section is left, the closer and warmer the hatching over
 it. With patterns wished (`Theme.patterned`) each category has a pattern beside its colour. Floors are shown one at a
@@ -22,10 +22,12 @@ from __future__ import annotations
 
 from widgets.seat_map.plan import MapArea, MapImage, SeatMapPlan, SeatMapPlanError, SeatOutOfPlanError
 from widgets.seat_map.renderer import Level, Stats
+from widgets.seat_map.seat_bits import HouseKind
 from widgets.seat_map.texts import SeatMapTexts
 from widgets.seat_map.widget import SeatMapWidget
 
 __all__ = [
+    "HouseKind",
     "Level",
     "MapArea",
     "MapImage",

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import QAccessibleWidget, QWidget
 from widgets.seat_map.plan import Indices
 
 if TYPE_CHECKING:
-    from widgets.seat_map.view import SeatMapView
+    from widgets.seat_map.drawn_view import DrawnSeatMap
 
 
 class Kind(IntEnum):
@@ -59,7 +59,7 @@ _BELOW = {Kind.SECTION: Kind.ROW, Kind.ROW: Kind.SEAT}
 class MapTree(QAccessibleWidget):
     """The map itself: its children are the widgets that lie on it, then the sections that have seats."""
 
-    def __init__(self, view: SeatMapView) -> None:
+    def __init__(self, view: DrawnSeatMap) -> None:
         super().__init__(view, QAccessible.Role.Grouping, view.accessibleName())
         self._view = weakref.ref(view)
         self._nodes: dict[tuple[Kind, int], MapNode] = {}
@@ -68,7 +68,7 @@ class MapTree(QAccessibleWidget):
         view.destroyed.connect(self.forget)
 
     @property
-    def view(self) -> SeatMapView | None:
+    def view(self) -> DrawnSeatMap | None:
         """The map, None once it is gone."""
         view = self._view()
         return view if view is not None and shiboken6.isValid(view) else None
@@ -96,13 +96,13 @@ class MapTree(QAccessibleWidget):
         """The node if it was asked for before."""
         return self._nodes.get((kind, number))
 
-    def sections(self, view: SeatMapView) -> list[int]:
+    def sections(self, view: DrawnSeatMap) -> list[int]:
         """Numbers of the sections that have seats, in the plan's order."""
         if self._sections is None:
             self._sections = np.unique(view.plan.seat_section).tolist()
         return self._sections
 
-    def rows(self, view: SeatMapView, section: int) -> list[int]:
+    def rows(self, view: DrawnSeatMap, section: int) -> list[int]:
         """Numbers of the rows of a section that have seats."""
         found = self._rows.get(section)
         if found is None:
@@ -164,7 +164,7 @@ class MapNode(QAccessibleInterface):
         self.kind = kind
         self.number = number
 
-    def place(self, view: SeatMapView) -> int:
+    def place(self, view: DrawnSeatMap) -> int:
         """Index among the siblings."""
         plan = view.plan
         if self.kind is Kind.STANDING:
@@ -175,10 +175,10 @@ class MapNode(QAccessibleInterface):
             return self._tree.rows(view, int(plan.row_section[self.number])).index(self.number)
         return self.number - int(plan.row_first[plan.row_no[self.number]])
 
-    def _view(self) -> SeatMapView | None:
+    def _view(self) -> DrawnSeatMap | None:
         return self._tree.view if shiboken6.isValid(self._tree) else None
 
-    def _name(self, view: SeatMapView) -> str:
+    def _name(self, view: DrawnSeatMap) -> str:
         if self.kind is Kind.SEAT:
             return view.texts.spoken(self.number)
         if self.kind is Kind.STANDING:
@@ -190,12 +190,12 @@ class MapNode(QAccessibleInterface):
             return view.texts.spoken_row(view.plan.row_label[self.number], free)
         return view.texts.spoken_section(view.plan.section_name[self.number], free)
 
-    def _rect(self, view: SeatMapView) -> QRect:
+    def _rect(self, view: DrawnSeatMap) -> QRect:
         if self.kind is Kind.STANDING:
             return view.scene.standing.rect(self.number, view.camera)
         return view.seats_rect(self._seats(view))
 
-    def _seats(self, view: SeatMapView) -> Indices:
+    def _seats(self, view: DrawnSeatMap) -> Indices:
         if self.kind is Kind.SEAT:
             return np.array([self.number], np.intp)
         column = view.plan.seat_section if self.kind is Kind.SECTION else view.plan.row_no
@@ -290,7 +290,7 @@ class MapNode(QAccessibleInterface):
 class SpokenMap:
     """The voice of one map: makes its tree when somebody listens, and tells listeners what happened."""
 
-    def __init__(self, view: SeatMapView) -> None:
+    def __init__(self, view: DrawnSeatMap) -> None:
         self._view = weakref.ref(view)
         self._tree: MapTree | None = None
         _install()

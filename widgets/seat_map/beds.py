@@ -57,7 +57,8 @@ class _Runs:
 
 
 def lay_beds(plan: SeatMapPlan, pitch: float) -> tuple[Bed, ...]:
-    """Outlines of all blocks of a plan."""
+    """Outlines of all blocks of a plan; where a seat was removed is a gap like others."""
+    plan = plan.present
     if not plan.seat_count:
         return ()
     position = np.stack((plan.x, plan.y), axis=-1).astype(np.float64)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from PySide6.QtGui import QImage
 
 from widgets.seat_map.plan import Indices
-from widgets.seat_map.sprites import SOLID_MAX_PX, SpriteAtlas
+from widgets.seat_map.sprites import SOLID_MAX_PX, Keys, SpriteAtlas
 
 Words = npt.NDArray[np.uint32]
 
@@ -35,14 +35,14 @@ class Canvas:
 
     def fill(self, word: np.uint32) -> None:
         """The whole picture in one colour."""
-        self.pixels[:] = word
+        self.image.fill(int(word))
 
-    def stamp(self, atlas: SpriteAtlas, keys: npt.NDArray[np.uint16], left: Indices, top: Indices) -> int:
+    def stamp(self, atlas: SpriteAtlas, keys: Keys, left: Indices, top: Indices) -> int:
         """Stamp one sprite for each key at (left, top), which may lie up to the padding outside; pixels written."""
         base = top * self.stride + left
         base += self.padding_px * (self.stride + 1)
         if atlas.diameter_px <= SOLID_MAX_PX:
-            color = atlas.colors[keys]
+            color = atlas.colors.take(keys)
             for row in range(atlas.diameter_px):
                 for column in range(atlas.diameter_px):
                     self._memory[row * self.stride + column :][base] = color

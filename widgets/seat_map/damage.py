@@ -13,27 +13,35 @@ from PySide6.QtGui import QRegion
 from widgets.seat_map.renderer import Stamps
 
 _MOST_RECTANGLES = 32
-_MOST_CELLS = 64
+_MOST_CELLS = 24
+_MOST_STAMPS = 500  # more lie all over the map
 _CELL_PX = 128
 
 
 def damaged_region(stamps: Stamps, whole: QRect, dpr: float) -> QRegion:
-    """Logical px that cover the stamps: their own rectangles while they are few, coarse cells, or the whole."""
+    """Logical px that cover the stamps: their own rectangles while they are few, coarse cells, or one for all.
+
+    A torn region costs more to paint than all of the map, so that it is never torn into many pieces.
+    """
     left, top, size = stamps.left, stamps.top, stamps.diameter
     if len(left) <= _MOST_RECTANGLES:
         corners = zip(left.tolist(), top.tolist(), strict=True)
         return _united([_logical(x, y, size, size, dpr) for x, y in corners])
-    columns = int(whole.width() * dpr) // _CELL_PX + 2
-    near, far = (
-        (left.clip(0) // _CELL_PX, top.clip(0) // _CELL_PX),
-        ((left + size) // _CELL_PX, (top + size) // _CELL_PX),
+    if len(left) <= _MOST_STAMPS:
+        columns, lines = int(whole.width() * dpr) // _CELL_PX + 2, int(whole.height() * dpr) // _CELL_PX + 2
+        touched = np.zeros((lines, columns), np.bool_)
+        for line in (top.clip(0) // _CELL_PX, (top + size) // _CELL_PX):
+            for column in (left.clip(0) // _CELL_PX, (left + size) // _CELL_PX):
+                touched[line.clip(0, lines - 1), column.clip(0, columns - 1)] = True
+        places = np.argwhere(touched).tolist()
+        if len(places) <= _MOST_CELLS:
+            return _united(
+                [_logical(column * _CELL_PX, line * _CELL_PX, _CELL_PX, _CELL_PX, dpr) for line, column in places]
+            )
+    first_x, first_y = int(left.min()), int(top.min())
+    return QRegion(
+        _logical(first_x, first_y, int(left.max()) + size - first_x, int(top.max()) + size - first_y, dpr) & whole
     )
-    corners_of_cells = [line * columns + column for column in (near[0], far[0]) for line in (near[1], far[1])]
-    cells = np.unique(np.concatenate(corners_of_cells)).tolist()
-    if len(cells) > _MOST_CELLS:
-        return QRegion(whole)
-    places = (divmod(cell, columns) for cell in cells)
-    return _united([_logical(column * _CELL_PX, line * _CELL_PX, _CELL_PX, _CELL_PX, dpr) for line, column in places])
 
 
 def area_of(region: QRegion) -> int:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPainterPath,
 
 from widgets.seat_map.beds import Bed
 from widgets.seat_map.camera import Bounds
+from widgets.seat_map.far_beds import FarBeds
 from widgets.seat_map.palette import MapPalette, luminance, mix
 from widgets.seat_map.pictures import picture_of
 from widgets.seat_map.plan import MapArea, SeatMapPlan
@@ -23,9 +24,10 @@ _SMALLEST_TEXT_PX = 7.0
 class Ground:
     """Paints areas and beds of one plan; coordinates of the painter are plan units."""
 
-    def __init__(self, plan: SeatMapPlan, beds: tuple[Bed, ...], palette: MapPalette) -> None:
+    def __init__(self, plan: SeatMapPlan, beds: tuple[Bed, ...], palette: MapPalette, pitch: float) -> None:
         self._palette = palette
         self._beds = beds
+        self._far_beds = FarBeds([bed.coarse for bed in beds], pitch)
         edges = [(bed.bounds.left, bed.bounds.top, bed.bounds.right, bed.bounds.bottom) for bed in beds]
         self._bed_edges = np.array(edges, np.float64).reshape(-1, 4).T
         self._areas = [(area, area_path(area), self._area_color(area)) for area in plan.areas if not area.kind]
@@ -57,15 +59,16 @@ class Ground:
         """
         left, top, right, bottom = self._bed_edges
         touched = (left < view.right) & (right > view.left) & (top < view.bottom) & (bottom > view.top)
+        if far:
+            self._far_beds.paint(painter, np.flatnonzero(touched), self._palette.bed)
+            return
         seen = [self._beds[at] for at in np.flatnonzero(touched).tolist()]
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._palette.bed)
         for bed in seen:
-            painter.drawPolygon(bed.coarse if far else bed.outline)
+            painter.drawPolygon(bed.outline)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if far:
-            return
         line = QPen(self._palette.token("bed_edge"), 1.0)
         line.setCosmetic(True)
         painter.setPen(line)
@@ -151,8 +154,8 @@ def plan_bounds(plan: SeatMapPlan, margin: float) -> Bounds:
     """What "the whole plan" means: all seats with a margin, and all areas."""
     boxes = [area_path(area).boundingRect() for area in plan.areas if area.shape != "text"]
     sides = [Bounds(box.left(), box.top(), box.right(), box.bottom()) for box in boxes if not box.isEmpty()]
-    if plan.seat_count:
-        x, y = plan.x, plan.y
+    if plan.present.seat_count:
+        x, y = plan.present.x, plan.present.y
         sides.append(Bounds(float(x.min()), float(y.min()), float(x.max()), float(y.max())).grown(margin))
     if not sides:
         return Bounds(0.0, 0.0, max(1.0, plan.width), max(1.0, plan.height))

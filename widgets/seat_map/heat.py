@@ -6,13 +6,12 @@ colour, for eyes to which colours look alike; a section without a free seat is c
 
 from __future__ import annotations
 
-import math
 from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QLineF, QPoint, QPointF, QRect, QSize, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPixmap, QPolygonF, QRegion, QTransform
+from PySide6.QtCore import QLineF, QPointF, QRect, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPixmap, QPolygonF, QTransform
 
 from widgets.seat_map.beds import Bed
 from widgets.seat_map.camera import Camera
@@ -28,7 +27,6 @@ class Heat(IntEnum):
     NONE = 3
 
 
-_LAYER_BELOW_PX = 90_000
 _BELOW = ((0.35, Heat.LITTLE), (0.1, Heat.FEW))
 # Distance of the lines in px, alpha, colour of the map.
 _LOOKS = {
@@ -84,8 +82,6 @@ class SectionHeat:
         self._boxes = np.empty((0, 4))
         self._origin = QPointF()
         self._to_px = QTransform()
-        self._size = QSize()
-        self._layer: QPixmap | None = None
 
     def step_of(self, section: int) -> Heat:
         """How much is left in a section."""
@@ -97,37 +93,17 @@ class SectionHeat:
         self._origin = QPointF(left, top)
         self._to_px = QTransform(camera.scale, 0, 0, camera.scale, left, top)
         self._boxes = self._edges * camera.scale + np.array([left, top, left, top])
-        self._size = QSize(math.ceil(camera.width), math.ceil(camera.height))
-        self._layer = None
 
     def set_counts(self, free: npt.NDArray[np.integer]) -> list[QRect]:
         """New numbers of free seats by section; rectangles to paint again."""
         before, self._steps = self._steps, heat_of(free, self._seats)
         changed = np.flatnonzero((before != self._steps)[self._section])
-        if len(changed):
-            self._layer = None
         return [_rect(self._boxes[at]) for at in changed.tolist()] if len(self._boxes) else []
 
-    def paint(self, painter: QPainter, clip: QRegion, dpr: float) -> None:
-        """Hatch what lies in the clip.
-
-        Many small rectangles, as scattered changes bring them, are copied from a layer that is drawn once a view:
-        hatching polygons through a torn clip costs more than all the rest of such a paint.
-        """
-        if not self._steps.any():
-            return
-        whole = clip.boundingRect()
-        if clip.rectCount() == 1 and whole.width() * whole.height() > _LAYER_BELOW_PX:
-            self._hatch(painter, whole, dpr)
-            return
-        if self._layer is None:
-            self._layer = QPixmap(self._size * dpr)
-            self._layer.setDevicePixelRatio(dpr)
-            self._layer.fill(Qt.GlobalColor.transparent)
-            on_layer = QPainter(self._layer)
-            self._hatch(on_layer, QRect(QPoint(), self._size), dpr)
-            on_layer.end()
-        painter.drawPixmap(QPointF(0, 0), self._layer)
+    def paint(self, painter: QPainter, clip: QRect, dpr: float) -> None:
+        """Hatch what lies in the clip."""
+        if self._steps.any():
+            self._hatch(painter, clip, dpr)
 
     def _hatch(self, painter: QPainter, clip: QRect, dpr: float) -> None:
         steps = self._steps[self._section]

@@ -13,7 +13,7 @@ from widgets.seat_map.palette import MapPalette
 from widgets.seat_map.plan import Indices, SeatMapPlan
 from widgets.seat_map.seat_bits import LOOK_COUNT, Look
 from widgets.seat_map.seat_grid import SeatGrid
-from widgets.seat_map.seat_states import SeatStates
+from widgets.seat_map.seat_states import Keys, SeatStates
 
 _TEXT_SHARE = 0.42  # of the diameter
 _WIDTH_SHARE = 0.72
@@ -22,7 +22,10 @@ _ATLASES_KEPT = 3
 _LIGHT, _DARK, _PALE = 0, 1, 2
 _NO_NUMBER = 255
 # A number would be unreadable on these; the tooltip and the voice still tell it.
-_UNNUMBERED = {Look.BLOCKED, Look.USED, *(Look(Look.PAYING + holder) for holder in range(4))}
+_UNNUMBERED = {
+    Look.BLOCKED, Look.USED, *(Look(Look.PAYING + holder) for holder in range(4)),
+    *(look for look in Look if look > Look.BLOCKED_HOUSE),
+}  # fmt: skip
 
 
 class SeatNumbers:
@@ -32,7 +35,8 @@ class SeatNumbers:
         self._plan = plan
         self._grid = grid
         self._palette = palette
-        self._ink_of_key = _inks(states, palette)
+        self._states = states
+        self._ink_of_key: npt.NDArray[np.uint8] | None = None
         self._texts: list[str] | None = None
         self._text_of_slot: Indices = np.empty(0, np.intp)
         self._atlases: OrderedDict[tuple[int, bytes], GlyphAtlas] = OrderedDict()
@@ -41,13 +45,15 @@ class SeatNumbers:
         self,
         painter: QPainter,
         slots: Indices | slice,
-        keys: npt.NDArray[np.uint16],
+        keys: Keys,
         x: Indices,
         y: Indices,
         diameter: int,
     ) -> None:
         """Numbers of these slots at centres (x, y), device px; each slot at most once, for ink adds up."""
         texts = self._text_numbers()[slots]
+        if self._ink_of_key is None:
+            self._ink_of_key = _inks(self._states, self._palette)
         inks = self._ink_of_key[keys]
         shown = inks != _NO_NUMBER
         if not shown.any():
@@ -89,7 +95,8 @@ class SeatNumbers:
 def _inks(states: SeatStates, palette: MapPalette) -> npt.NDArray[np.uint8]:
     """Ink of the number for each key."""
     kinds = [int(code) >> 3 for code in states.kinds]
-    plain = [_ink(look, category, palette) for look in Look for category in kinds]
+    ink_of = {(look, category): _ink(look, category, palette) for look in Look for category in set(kinds)}
+    plain = [ink_of[look, category] for look in Look for category in kinds]
     dimmed = [_NO_NUMBER if ink == _NO_NUMBER else _PALE for ink in plain]
     return np.array([*plain, *dimmed] or [_NO_NUMBER] * LOOK_COUNT, np.uint8)
 

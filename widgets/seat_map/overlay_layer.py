@@ -9,15 +9,15 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QRegion, QTransform
 
 from widgets.seat_map.camera import Camera
-from widgets.seat_map.overlays import OverlayPainter, Overlays
+from widgets.seat_map.overlays import PLACE_BELOW_PX, OverlayPainter, Overlays
 from widgets.seat_map.scene import Scene
 from widgets.seat_map.spotlight import holes_at
 
 
 def paint_overlays(
-    painter: QPainter, scene: Scene, camera: Camera, overlays: Overlays, area: QRect, *, has_keyboard: bool
+    painter: QPainter, scene: Scene, camera: Camera, overlays: Overlays, area: QRect, clip: QRect, *, has_keyboard: bool
 ) -> None:
-    """Everything that lies over the seats but the spotlight; `area` is the whole widget."""
+    """Everything that lies over the seats but the spotlight; `area` is the whole widget, `clip` what is painted."""
     brush = OverlayPainter(painter, scene.palette, scene.seat_diameter * camera.scale, monotonic())
 
     def at(seat_no: int) -> QPointF:
@@ -29,7 +29,7 @@ def paint_overlays(
     if overlays.focus >= 0:
         brush.focus_ring(at(overlays.focus), active=has_keyboard)
     _paint_hand(brush, overlays)
-    if overlays.place:
+    if overlays.place and clip.top() < PLACE_BELOW_PX:
         brush.place(overlays.place)
     if overlays.stale:
         brush.veil(QRectF(area), overlays.stale_text)

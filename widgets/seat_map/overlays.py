@@ -22,6 +22,9 @@ _RING_ROOM_PX = 12.0
 _OWN_RING_BELOW_PX = 13.0
 _LEAST_RING_PX = 6.0
 _CORNER_PX = 8.0
+_FRAME_PX = 2.0
+PLACE_BELOW_PX = 60
+"""From the top: lower the name of the place in view never reaches."""
 _CORNER_ALPHA = 235
 _ROUND_STEPS = 8
 
@@ -185,9 +188,14 @@ class OverlayPainter:
 
     def frame(self, area: QRectF) -> None:
         """The map has the keyboard, but no seat does yet."""
-        self._painter.setPen(QPen(self._palette.token("focus"), 2.0))
-        self._painter.setBrush(Qt.BrushStyle.NoBrush)
-        self._painter.drawRect(area.adjusted(1, 1, -1, -1))
+        color, width = self._palette.token("focus"), _FRAME_PX
+        for side in (
+            QRectF(area.left(), area.top(), area.width(), width),
+            QRectF(area.left(), area.bottom() - width, area.width(), width),
+            QRectF(area.left(), area.top() + width, width, area.height() - 2 * width),
+            QRectF(area.right() - width, area.top() + width, width, area.height() - 2 * width),
+        ):
+            self._painter.fillRect(side, color)
 
     def place(self, text: str) -> None:
         """Where one is, in the corner."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from PySide6.QtGui import QColor
 from widgets.seat_map.patterns import tone_beside
 from widgets.seat_map.plan import SeatMapPlan
 from widgets.seat_map.seat_bits import Look, SeatHolder
+from widgets.seat_map.texts import HOUSE_LETTERS
 from widgets.theme import Theme
 
 CLOSED_KEEPS = 0.34
@@ -39,29 +41,34 @@ def luminance(color: QColor) -> float:
 
 @dataclass(frozen=True, slots=True)
 class MapPalette:
-    """Colours of one theme for one plan. `categories[category_no]` is the fill of a free seat."""
+    """Colours of one theme for one plan. `categories[category_no]` is the fill of a free seat.
+
+    `house_letters[kind]` stands on a seat that the house keeps back for that kind.
+    """
 
     theme: Theme
     categories: tuple[QColor, ...]
     ground: QColor
     bed: QColor
     holders: tuple[QColor, ...]
+    house_letters: tuple[str, ...] = HOUSE_LETTERS
 
     @classmethod
-    def of(cls, theme: Theme, plan: SeatMapPlan) -> MapPalette:
+    def of(cls, theme: Theme, plan: SeatMapPlan, letters: Sequence[str] = HOUSE_LETTERS) -> MapPalette:
         """Colours of the plan where it names them, of the theme where it does not."""
         categories = tuple(
             QColor(color) if _HEX.fullmatch(color) else theme.category_color(category_no)
             for category_no, color in enumerate(plan.category_color)
         )
         holders = tuple(theme.map_color(token) for token in ("sold_ink", "till", "fan", "house"))
-        return cls(theme, categories, theme.map_color("ground"), theme.map_color("bed"), holders)
+        return cls(theme, categories, theme.map_color("ground"), theme.map_color("bed"), holders, tuple(letters))
 
     @classmethod
-    def without_plan(cls, theme: Theme) -> MapPalette:
+    def without_plan(cls, theme: Theme, letters: Sequence[str] = HOUSE_LETTERS) -> MapPalette:
         """For a legend: one category, in the colour of muted text."""
         holders = tuple(theme.map_color(token) for token in ("sold_ink", "till", "fan", "house"))
-        return cls(theme, (theme.color("text_muted"),), theme.map_color("ground"), theme.map_color("bed"), holders)
+        ground, bed = theme.map_color("ground"), theme.map_color("bed")
+        return cls(theme, (theme.color("text_muted"),), ground, bed, holders, tuple(letters))
 
     def token(self, name: str) -> QColor:
         """A map colour of the theme."""
@@ -109,7 +116,7 @@ def holder_of(look: Look) -> SeatHolder | None:
     if Look.PAYING <= look <= Look.PAYING_HOUSE:
         return SeatHolder(look - Look.PAYING)
     # Whether the house holds a seat or blocks it for itself, it is the house's: one look, unlike a blocked seat's.
-    return SeatHolder.HOUSE if look is Look.BLOCKED_HOUSE else None
+    return SeatHolder.HOUSE if look >= Look.BLOCKED_HOUSE else None
 
 
 def to_word(color: QColor) -> np.uint32:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import Enum, auto
 
 import numpy as np
@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPixmap
 
 from widgets.seat_map.glyphs import FRAGMENT_FIELDS
 from widgets.seat_map.palette import MapPalette
+from widgets.seat_map.plan import Indices
 
 _PADDING_PX = 5.0
 _ALPHA = 214
@@ -56,8 +57,15 @@ class PillSheet:
     """Pills of one form and device pixel ratio; `largest` is the largest pill in logical px."""
 
     def __init__(
-        self, form: PillForm, dpr: float, palette: MapPalette, capacity: int, largest: tuple[int, int]
+        self,
+        form: PillForm,
+        dpr: float,
+        palette: MapPalette,
+        sections: int,
+        capacity: int,
+        largest: tuple[int, int],
     ) -> None:
+        """Room for `capacity` pills of a plan that has so many `sections`."""
         self.form = form
         self._dpr = dpr
         self._palette = palette
@@ -66,32 +74,34 @@ class PillSheet:
         lines = math.ceil(self._capacity / _SHEET_COLUMNS)
         self.pixmap = QPixmap(_SHEET_COLUMNS * self._cell[0], lines * self._cell[1])
         self.pixmap.fill(Qt.GlobalColor.transparent)
-        self._cells: dict[int, int] = {}
-        self._sizes: dict[int, tuple[int, int]] = {}
-        self._stale: set[int] = set()
+        self._used = 0
+        self._cells = np.full(sections, -1, np.intp)
+        self._sizes = np.zeros((sections, 2))
+        self._current = np.zeros(sections, np.bool_)
         self._fonts = name_font(form, palette), palette.theme.font("caption")
         self._ground = QColor(palette.token("pill"))
         self._ground.setAlpha(_ALPHA)
 
-    def takes(self, form: PillForm, dpr: float, sections: Sequence[int]) -> bool:
+    def takes(self, form: PillForm, dpr: float, sections: Indices) -> bool:
         """Whether these sections fit on this sheet in this form."""
-        missing = sum(section not in self._cells for section in sections)
-        return (form, dpr) == (self.form, self._dpr) and len(self._cells) + missing <= self._capacity
+        missing = int(np.count_nonzero(self._cells[sections] < 0))
+        return (form, dpr) == (self.form, self._dpr) and self._used + missing <= self._capacity
 
-    def has(self, section: int) -> bool:
-        """Whether a section's pill is drawn and up to date."""
-        return section in self._cells and section not in self._stale
+    def missing(self, sections: Indices) -> Indices:
+        """Which of these sections have no pill yet, or an old one: places in `sections`."""
+        return np.flatnonzero(~self._current[sections])
 
-    def forget(self, sections: Iterable[int]) -> None:
+    def forget(self, sections: Sequence[int]) -> None:
         """These pills say something old."""
-        self._stale.update(section for section in sections if section in self._cells)
+        self._current[sections] = False
 
     def draw(self, section: int, width: int, height: int, name: str, count: str) -> None:
         """Draw a section's pill; sizes in logical px."""
-        cell = self._cells.setdefault(section, len(self._cells))
-        self._stale.discard(section)
+        if self._cells[section] < 0:
+            self._cells[section], self._used = self._used, self._used + 1
+        self._current[section] = True
         self._sizes[section] = width, height
-        left, top = self._corner(cell)
+        left, top = self._corner(int(self._cells[section]))
         painter = QPainter(self.pixmap)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
@@ -102,16 +112,12 @@ class PillSheet:
         self._paint_pill(painter, width, height, name, count)
         painter.end()
 
-    def fragments(self, sections: Sequence[int], corners: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Places (logical px) of drawn pills, for `draw_fragments` with a painter that counts device px."""
+    def fragments(self, sections: Indices) -> npt.NDArray[np.float64]:
+        """Drawn pills for `draw_fragments` with a painter that counts device px; their centres are left to be set."""
         found = np.zeros((len(sections), FRAGMENT_FIELDS))
-        if not len(sections):
-            return found
-        cells = np.array([self._cells[section] for section in sections])
-        sizes = np.ceil(np.array([self._sizes[section] for section in sections]) * self._dpr)
-        found[:, 0:2] = np.rint(corners * self._dpr) + sizes / 2
+        cells = self._cells[sections]
         found[:, 2], found[:, 3] = cells % _SHEET_COLUMNS * self._cell[0], cells // _SHEET_COLUMNS * self._cell[1]
-        found[:, 4:6] = sizes
+        found[:, 4:6] = np.ceil(self._sizes[sections] * self._dpr)
         found[:, 6] = found[:, 7] = found[:, 9] = 1.0
         return found
 

@@ -6,15 +6,18 @@ order in which they stand beside each other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
+
+from widgets.seat_map.seat_bits import GONE_FLAG
 
 Float32s = npt.NDArray[np.float32]
 Int32s = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
 Indices = npt.NDArray[np.intp]
+Flags = npt.NDArray[np.bool_]
 
 MAX_SEATS = 1 << 24
 
@@ -77,7 +80,8 @@ class MapImage:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SeatMapPlan:
-    """Static geometry. `flags`: 1 accessible, 2 companion, 4 restricted view; row label position: start, end, both, "".
+    """Static geometry. `flags`: 1 accessible, 2 companion, 4 restricted view, 8 gone: the seat was removed from the
+    plan, its number stays. Row label position: start, end, both, "".
 
     `floor_name` names the floors of a plan that has several, `section_floor` indexes it.
     A category colour is `#RRGGBB`; empty means the theme's colour of that category number.
@@ -108,21 +112,69 @@ class SeatMapPlan:
     width: float = 0.0
     height: float = 0.0
     seat_section: Int32s = field(init=False)
+    gone: Flags = field(init=False)
+    row_seats: Int32s = field(init=False)
+    """How many seats of each row are there."""
+    _present: SeatMapPlan | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._check_lengths()
         self._check_ranges()
         sections = self.row_section[self.row_no] if len(self.row_no) else np.empty(0, np.int32)
         object.__setattr__(self, "seat_section", sections)
+        gone = (self.flags & np.uint8(GONE_FLAG)) != 0
+        any_gone = bool(gone.any())
+        object.__setattr__(self, "gone", gone)
+        present = np.bincount(self.row_no[~gone], minlength=len(self.row_count)) if any_gone else self.row_count
+        object.__setattr__(self, "row_seats", present.astype(np.int32))
+        object.__setattr__(self, "_present", self._without_gone() if any_gone else None)
 
     @property
     def seat_count(self) -> int:
+        """How many seats have a number, those that are gone among them."""
         return len(self.x)
+
+    @property
+    def present(self) -> SeatMapPlan:
+        """The seats that are there, counted anew; sections and rows keep their numbers."""
+        return self if self._present is None else self._present
+
+    @property
+    def present_seats(self) -> Indices:
+        """Numbers of the seats that are there, ascending: `present` counts them from 0."""
+        return np.flatnonzero(~self.gone)
+
+    @property
+    def row_ends(self) -> tuple[Int32s, Int32s]:
+        """First and last seat that is there, of each row that has one; of an empty row the last is before the first."""
+        if self._present is None:
+            return self.row_first, self.row_first + self.row_count - 1
+        first, last = self.row_first.copy(), self.row_first - 1
+        seats = self.present_seats
+        rows = self.row_no[seats]
+        begins = np.flatnonzero(np.diff(rows, prepend=-1))
+        ends = np.append(begins[1:], len(seats)) - 1 if len(seats) else begins
+        first[rows[begins]], last[rows[begins]] = seats[begins], seats[ends]
+        return first, last
+
+    def present_in_row(self, row_no: int) -> Indices:
+        """Numbers of the seats of a row that are there, in order."""
+        seats = self.seats_of_row(row_no)
+        return seats.start + np.flatnonzero(~self.gone[seats.start : seats.stop])
 
     def seats_of_row(self, row_no: int) -> range:
         """Seat numbers of a row, in order."""
         first = int(self.row_first[row_no])
         return range(first, first + int(self.row_count[row_no]))
+
+    def _without_gone(self) -> SeatMapPlan:
+        kept = np.flatnonzero(~self.gone)
+        before = np.concatenate(([0], np.cumsum(~self.gone)))
+        return replace(
+            self, x=self.x[kept], y=self.y[kept], category=self.category[kept], row_no=self.row_no[kept],
+            flags=self.flags[kept], number=tuple(self.number[seat] for seat in kept.tolist()),
+            row_first=before[self.row_first].astype(np.int32), row_count=self.row_seats,
+        )  # fmt: skip
 
     def _check_lengths(self) -> None:
         groups = {

@@ -7,7 +7,8 @@ name says otherwise.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 
 import numpy as np
@@ -24,6 +25,7 @@ from widgets.seat_map.plan import Indices, SeatMapPlan
 from widgets.seat_map.seat_grid import SeatGrid
 from widgets.seat_map.seat_states import SeatStates
 from widgets.seat_map.sprites import SOLID_MAX_PX, SpriteAtlas, fitting_diameter
+from widgets.seat_map.texts import HOUSE_LETTERS
 from widgets.theme import Theme
 
 NUMBERS_FROM_PX = 17.0
@@ -94,13 +96,25 @@ class Renderer:
         self._transform = (1.0, 0.0, 0.0)
         self._diameter = 1
         self._logical_px = 1.0
+        self._whole = False
         self._atlases: OrderedDict[int, SpriteAtlas] = OrderedDict()
+        self._letters = HOUSE_LETTERS
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
         """Other colours from the next full redraw on."""
-        self.palette = MapPalette.of(theme, self.plan)
-        self._ground = Ground(self.plan, self._beds, self.palette)
+        self._dress(MapPalette.of(theme, self.plan, self._letters))
+
+    def set_house_letters(self, letters: Sequence[str]) -> None:
+        """Other letters on the house's seats from the next full redraw on, by `HouseKind`."""
+        if tuple(letters) == self._letters:
+            return
+        self._letters = tuple(letters)
+        self._dress(replace(self.palette, house_letters=self._letters))
+
+    def _dress(self, palette: MapPalette) -> None:
+        self.palette = palette
+        self._ground = Ground(self.plan, self._beds, self.palette, self.grid.pitch)
         self._numbers = SeatNumbers(self.plan, self.grid, self.states, self.palette)
         self._atlases.clear()
 
@@ -158,15 +172,26 @@ class Renderer:
         self._logical_px = self.seat_diameter * camera.scale
         closest = max(self.grid.pitch, self.seat_diameter) * scale
         self._diameter = fitting_diameter(self.seat_diameter * scale, closest)
+        self._whole = self._sees_all()
+
+    def _sees_all(self) -> bool:
+        """Whether every seat that a change may name is in the picture, so that none has to be looked for."""
+        if self.plan.present is not self.plan or not self.plan.seat_count:
+            return False
+        scale, left, top = self._transform
+        edges = self.grid.extent
+        inside_x = edges.left * scale + left > 0 and edges.right * scale + left < self._canvas.width_px
+        return inside_x and edges.top * scale + top > 0 and edges.bottom * scale + top < self._canvas.height_px
 
     def _stamp(self, slots: Indices | slice) -> Stamps:
         left, top = self.corners(slots)
         size, canvas = self._diameter, self._canvas
         keys = self.states.key[slots]
-        seen = (left > -size) & (left < canvas.width_px) & (top > -size) & (top < canvas.height_px)
-        if not seen.all():
-            left, top, keys = left[seen], top[seen], keys[seen]
-            slots = (np.arange(slots.start, slots.stop) if isinstance(slots, slice) else slots)[seen]
+        if not self._whole:
+            seen = (left > -size) & (left < canvas.width_px) & (top > -size) & (top < canvas.height_px)
+            if not seen.all():
+                left, top, keys = left[seen], top[seen], keys[seen]
+                slots = (np.arange(slots.start, slots.stop) if isinstance(slots, slice) else slots)[seen]
         if not len(keys):
             return Stamps(left, top, size)
         atlas = self._atlas(size)

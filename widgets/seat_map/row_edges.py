@@ -35,9 +35,8 @@ def rows_cut_by_view(plan: SeatMapPlan, seats: Indices, named: Indices, camera: 
     starts = np.flatnonzero(np.diff(row, prepend=-1))
     rows = row[starts].astype(np.intp)
     first, last = seats[starts], seats[np.append(starts[1:], len(seats)) - 1] if len(seats) else seats
-    row_first = plan.row_first[rows]
-    row_last = row_first + plan.row_count[rows] - 1
-    before, after = first > row_first, last < row_last
+    row_first, row_last = plan.row_ends
+    before, after = first > row_first[rows], last < row_last[rows]
     wanted = (before | after) & ~np.isin(rows, named)
     inner = np.where(before, first, last)[wanted]
     outer = np.where(before, first - 1, last + 1)[wanted]

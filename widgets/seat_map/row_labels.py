@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QPainter, QPixmap
 
 from widgets.seat_map.camera import Camera
 from widgets.seat_map.glyphs import GlyphAtlas, draw_fragments
@@ -19,6 +19,8 @@ from widgets.seat_map.row_edges import RowEdges, rows_cut_by_view
 ROW_LABELS_FROM_PX = 11.0
 _CLEAR_PITCHES = (0.0, 0.2, 0.4, 0.6)  # a row name closer than this to a seat would lie on it
 _MOST_CELLS = 4000
+
+Places = npt.NDArray[np.float64]
 
 
 class RowLabels:
@@ -33,6 +35,7 @@ class RowLabels:
         self._x, self._y, self._rows = ends
         self._text_of_row = np.array([table[label] for label in plan.row_label], np.intp)
         self._atlas: tuple[int, GlyphAtlas] | None = None
+        self._patch: tuple[int, QPixmap] | None = None
         self._fragments = np.zeros((0, 10))
         self._edge_fragments = np.zeros((0, 10))
 
@@ -56,20 +59,28 @@ class RowLabels:
         texts = self._text_of_row[edges.rows]
         self._edge_fragments = atlas.fragments(texts, np.zeros(len(texts), np.intp), x, y)
 
-    def paint(self, painter: QPainter) -> None:
-        """Paint the placed names; the painter counts device px."""
+    def paint(self, painter: QPainter, clip: QRect, dpr: float) -> None:
+        """Paint the placed names that touch the clip (logical px); the painter counts device px."""
         if self._atlas is not None:
-            self._paint_grounds(painter, self._atlas[0])
-            draw_fragments(painter, self._edge_fragments, self._atlas[1].pixmap)
-            draw_fragments(painter, self._fragments, self._atlas[1].pixmap)
+            patch = self._patch_for(self._atlas[0])
+            edges = _touching(self._edge_fragments, clip, dpr)
+            draw_fragments(painter, _patches(edges, patch), patch)
+            draw_fragments(painter, edges, self._atlas[1].pixmap)
+            draw_fragments(painter, _touching(self._fragments, clip, dpr), self._atlas[1].pixmap)
 
-    def _paint_grounds(self, painter: QPainter, text_px: int) -> None:
+    def _patch_for(self, text_px: int) -> QPixmap:
         """Names at the edge of the view lie on seats: each on a patch of its own."""
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._palette.bed)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for x, y in self._edge_fragments[:, :2].tolist():
-            painter.drawRoundedRect(QRectF(x - text_px, y - text_px * 0.75, 2 * text_px, 1.5 * text_px), 3, 3)
+        if self._patch is None or self._patch[0] != text_px:
+            pixmap = QPixmap(2 * text_px, 2 * round(text_px * 0.75))
+            pixmap.fill(Qt.GlobalColor.transparent)
+            painter = QPainter(pixmap)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._palette.bed)
+            painter.drawRoundedRect(QRectF(pixmap.rect()), 3, 3)
+            painter.end()
+            self._patch = text_px, pixmap
+        return self._patch[1]
 
     def _atlas_for(self, text_px: int) -> GlyphAtlas:
         if self._atlas is None or self._atlas[0] != text_px:
@@ -80,8 +91,24 @@ class RowLabels:
         return self._atlas[1]
 
 
+def _touching(fragments: Places, clip: QRect, dpr: float) -> Places:
+    """Fragments of which a part lies in the clip (logical px)."""
+    x, y, reach_x, reach_y = fragments[:, 0], fragments[:, 1], fragments[:, 4] / 2 + 1, fragments[:, 5] / 2 + 1
+    touched = (x + reach_x > clip.left() * dpr) & (x - reach_x < (clip.right() + 1) * dpr)
+    touched &= (y + reach_y > clip.top() * dpr) & (y - reach_y < (clip.bottom() + 1) * dpr)
+    return fragments if touched.all() else fragments[touched]
+
+
+def _patches(names: Places, patch: QPixmap) -> Places:
+    """A patch under each name."""
+    under = names.copy()
+    under[:, 2:6] = 0, 0, patch.width(), patch.height()
+    return under
+
+
 def _row_ends(plan: SeatMapPlan, pitch: float) -> tuple[Float32s, Float32s, Indices]:
     """Places of row names: x, y and row number of each."""
+    plan = plan.present
     rows = np.flatnonzero(plan.row_count)
     first = plan.row_first[rows]
     last = first + plan.row_count[rows] - 1

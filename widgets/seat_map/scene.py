@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRect
 from PySide6.QtGui import QPainter, QRegion
 
@@ -21,6 +22,7 @@ from widgets.seat_map.seat_grid import SeatGrid
 from widgets.seat_map.seat_states import SeatStates
 from widgets.seat_map.section_labels import SectionLabels
 from widgets.seat_map.standing import StandingPlaces
+from widgets.seat_map.veil import Veil
 from widgets.theme import Theme
 
 _MARGIN_PITCHES = 1.4
@@ -43,6 +45,7 @@ class Scene:
         self._row_labels: RowLabels | None = None
         self._sections = self._section_labels()
         self.heat = self._section_heat()
+        self._veil = Veil(self._paint_far_labels)
         self._counts = np.zeros(len(plan.section_name), np.intp)
         self._counted = -1
 
@@ -67,11 +70,17 @@ class Scene:
         self._row_labels = None
         self._sections = self._section_labels()
         self.heat = self._section_heat()
+        self._counted = -1
+
+    def set_house_letters(self, letters: Sequence[str]) -> None:
+        """Other letters on the house's seats from the next redraw on."""
+        self.renderer.set_house_letters(letters)
 
     def set_count_writer(self, write_count: Callable[[int], str]) -> None:
         """How a number of free seats is written."""
         self._write_count = write_count
         self._sections = self._section_labels()
+        self._counted = -1
 
     def position(self, seat_no: int) -> tuple[float, float]:
         """Centre of a seat, plan units."""
@@ -87,39 +96,45 @@ class Scene:
             max(box.right for box in boxes), max(box.bottom for box in boxes),
         )  # fmt: skip
 
-    def redraw(self, camera: Camera, dpr: float) -> None:
-        """Draw all seats and place all names for this camera."""
+    def redraw(self, camera: Camera, dpr: float) -> PlaceInView | None:
+        """Draw all seats and place all names for this camera; section and rows that a near view shows.
+
+        None from afar, where sections carry their names, and where the whole floor is in view.
+        """
         self.renderer.full(camera)
-        seat_px = self.seat_diameter * camera.scale
         if self.renderer.level is Level.FAR:
+            self.recount()
             self._sections.place(camera, dpr)
             self.heat.place(camera)
-            self.recount()
+            self._veil.place(camera)
+            return None
+        seats = self._seats_in_view(camera)
+        self._place_row_labels(camera, dpr, seats)
+        return None if len(seats) == self._floor_seats else place_in_view(self.plan, seats)
+
+    def _place_row_labels(self, camera: Camera, dpr: float, seats: Indices) -> None:
+        seat_px = self.seat_diameter * camera.scale
         if self._row_labels is None and seat_px >= ROW_LABELS_FROM_PX:
             self._row_labels = RowLabels(self.plan, self.grid.pitch, self.palette)
         if self._row_labels is not None:
-            self._row_labels.place(camera, dpr, seat_px, self._seats_in_view(camera))
-
-    def place_in_view(self, camera: Camera) -> PlaceInView | None:
-        """Section and rows that a near view shows; None from afar, where sections carry their names."""
-        if self.renderer.level is Level.FAR or not self.plan.seat_count:
-            return None
-        seats = self._seats_in_view(camera)
-        return None if len(seats) == self._floor_seats else place_in_view(self.plan, seats)
+            self._row_labels.place(camera, dpr, seat_px, seats)
 
     def _seats_in_view(self, camera: Camera) -> Indices:
         view = camera.view()
-        return self.grid.seats_in(view.left, view.top, view.right, view.bottom)
+        return self.grid.seats_inside(view.left, view.top, view.right, view.bottom)
 
     def recount(self) -> list[QRect]:
         """Refresh the numbers of free seats; rectangles to paint again."""
-        if self.renderer.level is not Level.FAR:
+        if self.renderer.level is not Level.FAR or self._counted == self.states.changes:
             return []
-        if self._counted != self.states.changes:
-            self._counts, self._counted = self.states.free_by_section(), self.states.changes
-        stale = self.heat.set_counts(self._counts)
-        if self._sections.shows_counts:
-            stale += self._sections.set_counts(self._counts)
+        self._counts, self._counted = self.states.free_by_section(), self.states.changes
+        return self.show_counts(self._counts)
+
+    def show_counts(self, free: npt.NDArray[np.intp]) -> list[QRect]:
+        """Hatching and numbers for so many free seats by section; rectangles to paint again."""
+        stale = [*self.heat.set_counts(free), *self._sections.set_counts(free)]
+        if stale:
+            self._veil.spoil()
         return stale
 
     def blit(self, painter: QPainter, dpr: float) -> None:
@@ -132,13 +147,16 @@ class Scene:
     def paint_labels(self, painter: QPainter, region: QRegion, dpr: float) -> None:
         """Names that lie over the seats."""
         if self.renderer.level is Level.FAR:
-            self.heat.paint(painter, region, dpr)
-            self._sections.paint(painter, region.boundingRect(), dpr)
+            self._veil.paint(painter, region, dpr)
         elif self._row_labels is not None:
             painter.save()
             painter.scale(1 / dpr, 1 / dpr)
-            self._row_labels.paint(painter)
+            self._row_labels.paint(painter, region.boundingRect(), dpr)
             painter.restore()
+
+    def _paint_far_labels(self, painter: QPainter, clip: QRect, dpr: float) -> None:
+        self.heat.paint(painter, clip, dpr)
+        self._sections.paint(painter, clip, dpr)
 
     def _section_heat(self) -> SectionHeat:
         return SectionHeat(self.beds, self.states.seats_by_section(), self.palette)

@@ -20,6 +20,8 @@ USED_BIT = 0b1000_0000
 ACCESSIBLE_FLAG = 1
 COMPANION_FLAG = 2
 RESTRICTED_FLAG = 4
+GONE_FLAG = 8
+"""The seat was removed from the plan; its number stays and is never given again."""
 FLAGS_MASK = ACCESSIBLE_FLAG | COMPANION_FLAG | RESTRICTED_FLAG
 
 
@@ -38,8 +40,21 @@ class SeatHolder(IntEnum):
     HOUSE = 3
 
 
+class HouseKind(IntEnum):
+    """For whom the house keeps a seat back, in the order of the wire's kinds; 0: the map was not told."""
+
+    UNKNOWN = 0
+    PROMOTER = 1
+    ARTIST = 2
+    TECHNICAL = 3
+    ACCESSIBLE = 4
+    PRESS = 5
+    SPONSOR = 6
+    OTHER = 7
+
+
 class Look(IntEnum):
-    """How a seat is drawn. HELD and PAYING run by holder: look = HELD + holder."""
+    """How a seat is drawn. HELD and PAYING run by holder: look = HELD + holder; the house's run by kind likewise."""
 
     FREE = 0
     CLOSED = 1  # free, but not sellable by this person
@@ -57,9 +72,23 @@ class Look(IntEnum):
     USED = 13
     BLOCKED = 14
     BLOCKED_HOUSE = 15
+    HOUSE_PROMOTER = 16
+    HOUSE_ARTIST = 17
+    HOUSE_TECHNICAL = 18
+    HOUSE_ACCESSIBLE = 19
+    HOUSE_PRESS = 20
+    HOUSE_SPONSOR = 21
+    HOUSE_OTHER = 22
 
 
 LOOK_COUNT = len(Look)
+
+CLOSED_MODE = 1
+MINE_MODE = 2
+DIMMED_MODE = 4
+GONE_MODE = 8
+KIND_SHIFT = 4
+"""What the map knows of a seat besides its state, as one byte: closed, mine, dimmed, gone, and the house's kind."""
 
 
 def _look_of(state: int) -> Look:
@@ -80,3 +109,32 @@ def _look_of(state: int) -> Look:
 
 LOOK_OF_STATE: npt.NDArray[np.uint8] = np.array([_look_of(state) for state in range(256)], np.uint8)
 """State byte → Look."""
+
+
+def _band_of(mode: int, state: int) -> int:
+    """Look of a seat, and LOOK_COUNT more while it is dimmed."""
+    look = LOOK_OF_STATE[state]
+    if mode & GONE_MODE:
+        return Look.BLOCKED
+    if mode & MINE_MODE:
+        look = Look.MINE
+    elif mode & CLOSED_MODE and look == Look.FREE:
+        look = Look.CLOSED
+    elif look in {Look.HELD_HOUSE, Look.BLOCKED_HOUSE} and mode >> KIND_SHIFT:
+        look = Look.BLOCKED_HOUSE + (mode >> KIND_SHIFT)
+    return int(look) + (LOOK_COUNT if mode & DIMMED_MODE else 0)
+
+
+def _bands() -> npt.NDArray[np.uint8]:
+    """By mode × 256 + state: one look-up for each seat instead of a chain of conditions."""
+    states = range(256)
+    by_mode = [[_band_of(mode, state) for state in states] for mode in range(len(HouseKind) << KIND_SHIFT)]
+    return np.array(by_mode, np.uint8).ravel()
+
+
+BAND_OF: npt.NDArray[np.uint8] = _bands()
+
+
+def house_kind_of(look: Look) -> HouseKind:
+    """For whom the house keeps a seat of this look; UNKNOWN for all others."""
+    return HouseKind(look - Look.BLOCKED_HOUSE) if look > Look.BLOCKED_HOUSE else HouseKind.UNKNOWN

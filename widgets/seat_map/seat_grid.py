@@ -12,9 +12,12 @@ from statistics import median
 import numpy as np
 import numpy.typing as npt
 
+from widgets.seat_map.camera import Bounds
 from widgets.seat_map.plan import Float32s, Indices, SeatMapPlan
 
 CELL_PITCHES = 4.0
+OUT_OF_SIGHT = 1e12
+"""Where seats lie that are gone: in no view, whatever its scale."""
 _SAMPLED = 200
 _STACKED_SHARE = 0.35  # of the distance in a row: seats closer than this are drawn on top of each other
 _MOST_CELLS = 1 << 22
@@ -25,23 +28,26 @@ class SeatGrid:
     """Spatial index over the seats of one plan; lengths in plan units."""
 
     def __init__(self, plan: SeatMapPlan) -> None:
-        row_pitch, self.closest = seat_pitch(plan)
+        there = plan.present
+        row_pitch, self.closest = seat_pitch(there)
         self.cell = row_pitch * CELL_PITCHES
-        self.left, self.top = (float(plan.x.min()), float(plan.y.min())) if plan.seat_count else (0.0, 0.0)
-        column = ((plan.x - self.left) / self.cell).astype(np.intp)
-        line = ((plan.y - self.top) / self.cell).astype(np.intp)
-        self.columns = int(column.max()) + 1 if plan.seat_count else 1
-        self.lines = int(line.max()) + 1 if plan.seat_count else 1
+        self.extent = _extent(there)
+        self.left, self.top = self.extent.left, self.extent.top
+        column = ((there.x - self.left) / self.cell).astype(np.intp)
+        line = ((there.y - self.top) / self.cell).astype(np.intp)
+        self.columns = int(column.max()) + 1 if there.seat_count else 1
+        self.lines = int(line.max()) + 1 if there.seat_count else 1
         cell_no = line * self.columns + column
-        self.seat_of_slot: Indices = np.argsort(cell_no, kind="stable")
+        self.seat_of_slot: Indices = _with_gone_last(plan, np.argsort(cell_no, kind="stable"))
         self.slot_of_seat: Indices = np.empty(plan.seat_count, np.intp)
         self.slot_of_seat[self.seat_of_slot] = np.arange(plan.seat_count)
         counts = np.bincount(cell_no, minlength=self.columns * self.lines)
         self.start: npt.NDArray[np.intp] = np.concatenate(([0], np.cumsum(counts))).astype(np.intp)
         self.x: Float32s = plan.x[self.seat_of_slot].astype(np.float32)
         self.y: Float32s = plan.y[self.seat_of_slot].astype(np.float32)
-        self.pitch = min(row_pitch, self._usual_distance(plan, row_pitch))
-        if _crowded(plan, row_pitch):
+        self.x[there.seat_count :] = self.y[there.seat_count :] = OUT_OF_SIGHT
+        self.pitch = min(row_pitch, self._usual_distance(there, row_pitch))
+        if _crowded(there, row_pitch):
             self.closest = 0.0
 
     def slices(self, left: float, top: float, right: float, bottom: float) -> list[slice]:
@@ -69,10 +75,14 @@ class SeatGrid:
 
     def seats_in(self, left: float, top: float, right: float, bottom: float) -> Indices:
         """Seat numbers whose centres lie in the rectangle, edges included; ascending."""
+        return np.sort(self.seats_inside(left, top, right, bottom))
+
+    def seats_inside(self, left: float, top: float, right: float, bottom: float) -> Indices:
+        """The same in no order."""
         slots = self.slots_near(left, top, right, bottom)
         x, y = self.x[slots], self.y[slots]
         inside = (x >= left) & (x <= right) & (y >= top) & (y <= bottom)
-        return np.sort(self.seat_of_slot[slots][inside])
+        return self.seat_of_slot[slots][inside]
 
     def nearest(self, x: float, y: float, radius: float) -> int:
         """Seat number of the closest centre within the radius, -1 if there is none; ties go to the lower number."""
@@ -103,6 +113,19 @@ class SeatGrid:
 
     def _run(self, first_cell: int, past_cell: int) -> slice:
         return slice(int(self.start[first_cell]), int(self.start[past_cell]))
+
+
+def _extent(plan: SeatMapPlan) -> Bounds:
+    if not plan.seat_count:
+        return Bounds(0.0, 0.0, 0.0, 0.0)
+    return Bounds(float(plan.x.min()), float(plan.y.min()), float(plan.x.max()), float(plan.y.max()))
+
+
+def _with_gone_last(plan: SeatMapPlan, order: Indices) -> Indices:
+    """Slots of the seats that are there, then those of seats that are gone: no cell has these."""
+    if plan.present is plan:
+        return order
+    return np.concatenate((plan.present_seats[order], np.flatnonzero(plan.gone)))
 
 
 def _crowded(plan: SeatMapPlan, pitch: float) -> bool:

@@ -14,14 +14,14 @@ from PySide6.QtGui import QPainter
 
 from widgets.seat_map.beds import Bed
 from widgets.seat_map.camera import Bounds, Camera
-from widgets.seat_map.glyphs import FRAGMENT_FIELDS, draw_fragments
+from widgets.seat_map.glyphs import draw_fragments
+from widgets.seat_map.label_room import Boxes, Flags, LabelRoom, touching
 from widgets.seat_map.palette import MapPalette
 from widgets.seat_map.pills import PillForm, PillSheet, pill_sizes
 from widgets.seat_map.plan import Indices, SeatMapPlan
 
 _HIGH_SHARE = 0.72  # of a section's height that a pill may take
 _MOST_SHARE = 0.7  # of all sections that must have room for a form
-_GAP_PX = 2.0  # between two labels
 
 
 class SectionLabels:
@@ -38,12 +38,14 @@ class SectionLabels:
         self._names = plan.section_name
         self._palette = palette
         self._write_count = write_count
-        self._sections = list(bounds)
-        self._extent = np.array([(box.width, box.height) for box in bounds.values()]).reshape(-1, 2)
-        self._order = _large_first(self._extent)
-        self._middle = np.array([_label_place(plan, section, box) for section, box in bounds.items()]).reshape(-1, 2)
-        names = [self._names[section] for section in self._sections]
+        extent = np.array([(box.width, box.height) for box in bounds.values()]).reshape(-1, 2)
+        places = np.array([_label_place(plan, section, box) for section, box in bounds.items()]).reshape(-1, 2)
+        order = _large_first(extent)
+        self._sections = np.array(list(bounds), np.intp)[order]
+        self._extent, self._middle = extent[order], places[order]
+        names = [self._names[section] for section in self._sections.tolist()]
         self._sizes = {form: pill_sizes(names, form, palette) for form in PillForm}
+        self._room = {form: LabelRoom(self._middle, self._sizes[form]) for form in PillForm}
         self._counts: list[int] = [0] * len(self._names)
         self._laid_for = (0.0, 0.0)
         self._groups: list[_Group] = []
@@ -60,7 +62,7 @@ class SectionLabels:
         return {
             section: QRect(*box)
             for group in self._groups
-            for section, box in zip(group.sections, group.boxes.tolist(), strict=True)
+            for section, box in zip(group.sections.tolist(), group.boxes.tolist(), strict=True)
         }
 
     def place(self, camera: Camera, dpr: float) -> None:
@@ -69,17 +71,18 @@ class SectionLabels:
             self._laid_for = camera.scale, dpr
             self._lay_out(camera.scale, dpr)
         for group in self._groups:
-            group.place(self._sheets[group.form], np.rint(group.corners + camera.to_px(0.0, 0.0)))
+            group.place(np.rint(group.corners + camera.to_px(0.0, 0.0)), dpr)
 
     def set_counts(self, counts: npt.NDArray[np.intp]) -> list[QRect]:
         """New numbers of free seats; rectangles of the labels that must be painted again."""
         before, self._counts = self._counts, counts.tolist()
-        changed = {section for section, count in enumerate(self._counts) if count != before[section]}
+        changed = [section for section, count in enumerate(self._counts) if count != before[section]]
         stale: list[QRect] = []
+        if PillForm.NAME_AND_COUNT in self._sheets:
+            self._sheets[PillForm.NAME_AND_COUNT].forget(changed)
         for group in self._groups:
-            if group.form is PillForm.NAME_AND_COUNT:
-                self._sheets[group.form].forget(changed)
-                self._draw(group)
+            if changed and group.form is PillForm.NAME_AND_COUNT:
+                self._draw(group.sheet, group.sections, group.sizes)
                 stale += [QRect(*group.boxes[at].tolist()) for at in group.places_of(changed)]
         return stale
 
@@ -88,7 +91,7 @@ class SectionLabels:
         painter.save()
         painter.scale(1 / dpr, 1 / dpr)
         for group in self._groups:
-            draw_fragments(painter, group.touching(clip), self._sheets[group.form].pixmap)
+            draw_fragments(painter, group.touching(clip), group.sheet.pixmap)
         painter.restore()
 
     def _lay_out(self, scale: float, dpr: float) -> None:
@@ -96,75 +99,97 @@ class SectionLabels:
         taken = np.empty((0, 4))
         waiting = np.ones(len(self._sections), np.bool_)
         self._groups = []
-        for form in list(PillForm)[self._first_form(scale) :]:
+        forms = list(PillForm)
+        first, kept = self._first_form(scale)
+        for form in forms[first:]:
             boxes, fits = self._boxes(form, scale)
-            kept = _without_overlaps(boxes, self._order[(fits & waiting)[self._order]], taken)
-            waiting[kept] = False
+            if form is not forms[first]:
+                kept = self._left_over(form, scale, fits & waiting, taken)
+            waiting &= ~kept
             taken = np.concatenate((taken, boxes[kept]))
-            sections = [self._sections[at] for at in kept]
-            self._groups.append(_Group(form, sections, boxes[kept, :2], self._sizes[form][kept]))
-            self._keep_sheet(form, dpr, sections)
-            self._draw(self._groups[-1])
+            self._add_group(form, dpr, boxes[kept, :2], kept)
 
-    def _keep_sheet(self, form: PillForm, dpr: float, sections: list[int]) -> None:
+    def _add_group(self, form: PillForm, dpr: float, corners: Boxes, kept: Flags) -> None:
+        sections, sizes = self._sections[kept], self._sizes[form][kept]
+        sheet = self._keep_sheet(form, dpr, sections)
+        self._draw(sheet, sections, sizes)
+        self._groups.append(_Group(form, sheet, sections, corners, sizes))
+
+    def _left_over(self, form: PillForm, scale: float, wished: Flags, taken: Boxes) -> Flags:
+        """Of the sections without a label, those that have room beside the labels of richer forms."""
+        at = np.flatnonzero(wished)
+        if len(at) and len(taken):
+            boxes, _ = self._boxes(form, scale)
+            wished = wished.copy()
+            wished[at] = ~touching(boxes[at], taken).any(axis=1)
+        return self._room[form].kept(wished, scale)
+
+    def _keep_sheet(self, form: PillForm, dpr: float, sections: Indices) -> PillSheet:
         sheet = self._sheets.get(form)
         if sheet is None or not sheet.takes(form, dpr, sections):
             widest = self._sizes[form].max(axis=0, initial=1)
             largest = int(widest[0]), int(widest[1])
-            self._sheets[form] = PillSheet(form, dpr, self._palette, 2 * len(sections), largest)
+            sheet = PillSheet(form, dpr, self._palette, len(self._names), 2 * len(sections), largest)
+            self._sheets[form] = sheet
+        return sheet
 
-    def _draw(self, group: _Group) -> None:
-        sheet = self._sheets[group.form]
-        for section, size in zip(group.sections, group.sizes.astype(int).tolist(), strict=True):
-            if not sheet.has(section):
-                count = self._write_count(self._counts[section]) if group.form is PillForm.NAME_AND_COUNT else ""
-                sheet.draw(section, size[0], size[1], self._names[section], count)
+    def _draw(self, sheet: PillSheet, sections: Indices, sizes: Boxes) -> None:
+        """Draw the pills that are not on the sheet yet or say something old."""
+        for at in sheet.missing(sections).tolist():
+            section = int(sections[at])
+            count = self._write_count(self._counts[section]) if sheet.form is PillForm.NAME_AND_COUNT else ""
+            sheet.draw(section, int(sizes[at, 0]), int(sizes[at, 1]), self._names[section], count)
 
-    def _first_form(self, scale: float) -> int:
-        """The richest form that most sections have room for, none lying on another."""
+    def _first_form(self, scale: float) -> tuple[int, Flags]:
+        """The richest form that most sections have room for, none lying on another, and those sections."""
+        least = _MOST_SHARE * len(self._sections)
+        kept = np.zeros(len(self._sections), np.bool_)
+        last = len(PillForm) - 1
         for at, form in enumerate(PillForm):
-            boxes, fits = self._boxes(form, scale)
-            if len(_without_overlaps(boxes, self._order[fits[self._order]])) >= _MOST_SHARE * len(fits):
-                return at
-        return len(PillForm) - 1
+            _, fits = self._boxes(form, scale)
+            if at < last and np.count_nonzero(fits) < least:
+                continue
+            kept = self._room[form].kept(fits, scale)
+            if np.count_nonzero(kept) >= least:
+                return at, kept
+        return last, kept
 
-    def _boxes(self, form: PillForm, scale: float) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    def _boxes(self, form: PillForm, scale: float) -> tuple[Boxes, Flags]:
         """Pills of this form about their places (left, top, right, bottom), and which sections are large enough."""
-        width, height = self._sizes[form].T
-        left, top = self._middle[:, 0] * scale - width / 2, self._middle[:, 1] * scale - height / 2
-        fits = (width <= self._extent[:, 0] * scale) & (height <= self._extent[:, 1] * scale * _HIGH_SHARE)
-        return np.stack((left, top, left + width, top + height), axis=-1), fits
+        sizes = self._sizes[form]
+        corner = self._middle * scale - sizes / 2
+        fits: Flags = np.logical_and(*(sizes <= self._extent * (scale, scale * _HIGH_SHARE)).T)
+        return np.concatenate((corner, corner + sizes), axis=1), fits
 
 
 class _Group:
     """The labels of one form: their sections, corners about the plan's origin and sizes (logical px)."""
 
-    def __init__(
-        self, form: PillForm, sections: list[int], corners: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]
-    ) -> None:
+    def __init__(self, form: PillForm, sheet: PillSheet, sections: Indices, corners: Boxes, sizes: Boxes) -> None:
         self.form = form
+        self.sheet = sheet
         self.sections = sections
         self.corners = corners
         self.sizes = sizes
         self.boxes = np.empty((0, 4), np.intp)
         """Left, top, width, height of each label."""
-        self._fragments = np.empty((0, FRAGMENT_FIELDS))
+        self._fragments = sheet.fragments(sections)
 
-    def place(self, sheet: PillSheet, corners: npt.NDArray[np.float64]) -> None:
+    def place(self, corners: Boxes, dpr: float) -> None:
         """Where the labels are now."""
         self.boxes = np.concatenate((corners, self.sizes), axis=1).astype(np.intp)
-        self._fragments = sheet.fragments(self.sections, corners)
+        self._fragments[:, 0:2] = np.rint(corners * dpr) + self._fragments[:, 4:6] / 2
 
-    def places_of(self, sections: set[int]) -> list[int]:
+    def places_of(self, sections: list[int]) -> list[int]:
         """Which of the labels, once they are placed, belong to these sections."""
-        return [at for at, section in enumerate(self.sections) if section in sections and at < len(self.boxes)]
+        return np.flatnonzero(np.isin(self.sections, sections)).tolist() if len(self.boxes) else []
 
     def touching(self, clip: QRect) -> npt.NDArray[np.float64]:
         """Fragments of the labels that touch the clip."""
         left, top, width, height = self.boxes.T
         touched = (left <= clip.right()) & (top <= clip.bottom())
         touched &= (left + width > clip.left()) & (top + height > clip.top())
-        return self._fragments[touched]
+        return self._fragments if touched.all() else self._fragments[touched]
 
 
 def _large_first(extent: npt.NDArray[np.float64]) -> Indices:
@@ -172,29 +197,6 @@ def _large_first(extent: npt.NDArray[np.float64]) -> Indices:
     size = np.log2(np.maximum(extent.prod(axis=1), 1e-9))
     order: Indices = np.argsort(-np.rint(size), kind="stable")
     return order
-
-
-def _without_overlaps(
-    boxes: npt.NDArray[np.float64], order: Indices, taken: npt.NDArray[np.float64] | None = None
-) -> list[int]:
-    """Of boxes (left, top, right, bottom) in this order, those that touch none kept before, nor any that is taken."""
-    if taken is not None and len(taken):
-        order = order[~_touching(boxes[order], taken).any(axis=1)]
-    touch = _touching(boxes[order], boxes[order])
-    np.fill_diagonal(touch, val=False)
-    free = np.ones(len(order), np.bool_)
-    for at in np.flatnonzero(touch.any(axis=1)).tolist():
-        if free[at]:
-            free[at + 1 :] &= ~touch[at, at + 1 :]
-    return [int(at) for at in order[free]]
-
-
-def _touching(some: npt.NDArray[np.float64], others: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-    """(some, others): which boxes come closer to each other than a gap."""
-    left, top, right, bottom = (column[:, None] for column in some.T)
-    touch: npt.NDArray[np.bool_] = (left < others[:, 2] + _GAP_PX) & (right + _GAP_PX > others[:, 0])
-    touch &= (top < others[:, 3] + _GAP_PX) & (bottom + _GAP_PX > others[:, 1])
-    return touch
 
 
 def _label_place(plan: SeatMapPlan, section: int, bounds: Bounds) -> tuple[float, float]:

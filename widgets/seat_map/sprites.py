@@ -4,7 +4,8 @@ Up to `SOLID_MAX_PX` a seat is a square of one colour. From `SHAPES_FROM_PX` on 
 without colour: a full disc is free, a ringed pale disc is held (the ring's gaps tell by whom, and whether it is the
 house's own), a half-filled one is
 being paid, a heavy double ring is mine, a small grey disc is sold, struck when printed, dotted when used, a cross is
-blocked. The outline tells the kind: disc, rounded square (accessible), diamond (companion), cut disc (restricted view).
+blocked. A seat of the house carries the letter of the kind it is kept for, once it is known. The outline tells the
+kind: disc, rounded square (accessible), diamond (companion), cut disc (restricted view).
 
 All ink of a sprite stays inside the pixels whose centres lie in the disc, so sprites of neighbours never overlap as
 long as the discs do not, and a partial redraw equals a full one bit for bit.
@@ -17,16 +18,28 @@ import math
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPainterPath, QPen
 
 from widgets.seat_map.palette import DIM_KEEPS, MapPalette, holder_of, to_word, words
 from widgets.seat_map.patterns import paint_pattern
-from widgets.seat_map.seat_bits import ACCESSIBLE_FLAG, COMPANION_FLAG, LOOK_COUNT, RESTRICTED_FLAG, Look, SeatHolder
+from widgets.seat_map.seat_bits import (
+    ACCESSIBLE_FLAG,
+    COMPANION_FLAG,
+    LOOK_COUNT,
+    RESTRICTED_FLAG,
+    HouseKind,
+    Look,
+    SeatHolder,
+    house_kind_of,
+)
 
 SOLID_MAX_PX = 3
 SHAPES_FROM_PX = 7
+LETTERS_FROM_PX = 10
 _INSET_PX = 0.3
 _FAR_SHARE = 1.18
+_LETTER_SHARE = 0.52  # of the diameter
+_LETTER_WIDTH_SHARE = 0.62
 # Gaps of a ring in degrees (start, length): none, broken in four, two brackets.
 _RING_ARCS: dict[SeatHolder, tuple[tuple[float, float], ...]] = {
     SeatHolder.NONE: ((0, 360),),
@@ -36,7 +49,7 @@ _RING_ARCS: dict[SeatHolder, tuple[tuple[float, float], ...]] = {
 }
 
 Words = npt.NDArray[np.uint32]
-Keys = npt.NDArray[np.uint16]
+Keys = npt.NDArray[np.unsignedinteger]
 
 
 class SpriteAtlas:
@@ -68,8 +81,11 @@ class SpriteAtlas:
 
     def _solid_colors(self) -> Words:
         looks = [Look(look) for look in range(LOOK_COUNT)]
-        plain = [self._palette.small(look, category) for look in looks for category, _ in self._kinds]
-        return words([*plain, *map(self._palette.dimmed, plain)])
+        categories = sorted({category for category, _ in self._kinds})
+        plain = [self._palette.small(look, category) for look in looks for category in categories]
+        known = words([*plain, *map(self._palette.dimmed, plain)]).reshape(-1, max(1, len(categories)))
+        places = np.searchsorted(categories, [category for category, _ in self._kinds])
+        return np.ascontiguousarray(known[:, places.astype(np.intp)]).ravel()
 
     def _lay_out(self) -> None:
         size = self.diameter_px
@@ -184,6 +200,25 @@ def _draw_held(painter: QPainter, palette: MapPalette, look: Look, marks: int, s
         _fill(painter, outline(size, width / 2, marks), ring)
         painter.restore()
     _stroke_ring(painter, outline(size, width / 2, marks), ring, width, holder, size)
+    kind = house_kind_of(look)
+    if kind and size >= LETTERS_FROM_PX:
+        _write_letter(painter, palette, kind, size, fill)
+
+
+def _write_letter(painter: QPainter, palette: MapPalette, kind: HouseKind, size: int, fill: QColor) -> None:
+    """For whom the house keeps the seat, within the ring."""
+    letter = palette.house_letters[kind]
+    font = palette.theme.font("caption", bold=True)
+    font.setPixelSize(max(6, round(size * _LETTER_SHARE)))
+    width = QFontMetricsF(font).horizontalAdvance(letter)
+    if width > size * _LETTER_WIDTH_SHARE:
+        font.setPixelSize(max(5, math.floor(font.pixelSize() * size * _LETTER_WIDTH_SHARE / width)))
+    painter.save()
+    painter.setClipPath(outline(size, size * 0.11, 0))
+    painter.setFont(font)
+    painter.setPen(palette.ink_on(fill))
+    painter.drawText(QRectF(0, 0, size, size), Qt.AlignmentFlag.AlignCenter, letter)
+    painter.restore()
 
 
 def _draw_mine(painter: QPainter, palette: MapPalette, marks: int, category: int, size: int, fill: QColor) -> None:

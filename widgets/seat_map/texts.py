@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+HOUSE_LETTERS: tuple[str, ...] = ("", "P", "A", "T", "B", "R", "S", "H")
+"""By `HouseKind`: promoter, artist, technical, barrier-free, press (reporters), sponsor, the house itself."""
+
 
 def _plain(count: int) -> str:
     return str(count)
@@ -29,7 +32,8 @@ class SeatMapTexts:
 
     `spoken_row`, `spoken_section` and `spoken_standing` take a name and
     how many seats or places are free.
-    `write_place` takes the names of a section and of its first and last row in view.
+    `write_place` takes the names of a section and of its first and last row in view. `house_letters` are those that
+    stand on seats of the house, by `HouseKind`.
     """
 
     name: str = "Seat map"
@@ -43,3 +47,4 @@ class SeatMapTexts:
     spoken_row: Callable[[str, int], str] = _plain_name
     spoken_section: Callable[[str, int], str] = _plain_name
     spoken_standing: Callable[[str, int], str] = _plain_name
+    house_letters: tuple[str, ...] = HOUSE_LETTERS
