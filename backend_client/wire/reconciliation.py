@@ -21,7 +21,7 @@ from backend_client.wire.base import (
     ShortText,
 )
 from backend_client.wire.problems import SeatRef
-from backend_client.wire.sale import EvidenceItem, Order, PaymentOperation
+from backend_client.wire.sale import EvidenceItem, Order, PaymentOperation, ResultOutcome
 
 ItemId = NewType("ItemId", UUID)
 RunId = NewType("RunId", UUID)
@@ -114,12 +114,16 @@ class TimelineEntry(Message, frozen=True, kw_only=True):
 
 
 class AllowedAction(Message, frozen=True, kw_only=True):
-    """An act that the state allows. `why_not` (kebab-case) when it is refused for now; then it cannot be done."""
+    """An act that the state allows. `why_not` (kebab-case) when it is refused for now; then it cannot be done.
+
+    `needs_outcome`: the operation has no answer yet, so SETTLED_OUTSIDE has to say which (`ItemActionRequest.outcome`).
+    """
 
     action: ItemAction
     needs_second_person: bool = False
     most_minor: int | None = None
     why_not: str = ""
+    needs_outcome: bool = False
 
 
 class ApprovalAsked(Message, frozen=True, kw_only=True):
@@ -133,6 +137,7 @@ class ApprovalAsked(Message, frozen=True, kw_only=True):
     reference: str = ""
     order_id: OrderId | None = None
     may_decide: bool = False
+    outcome: ResultOutcome | None = None
 
 
 class ItemDetail(Message, frozen=True, kw_only=True):
@@ -146,7 +151,11 @@ class ItemDetail(Message, frozen=True, kw_only=True):
 
 
 class ItemActionRequest(RequestMessage, frozen=True, kw_only=True):
-    """`order_id` is for ATTACH, `reference` for SETTLED_OUTSIDE, `amount_minor` for REFUND (all of it when None)."""
+    """`order_id` is for ATTACH, `reference` for SETTLED_OUTSIDE, `amount_minor` for REFUND (all of it when None).
+
+    `outcome` (succeeded or declined) goes with SETTLED_OUTSIDE of an operation that has no answer yet: what became of
+    it, by the word of the person and his reference (design §3).
+    """
 
     action: ItemAction
     version: int
@@ -154,6 +163,7 @@ class ItemActionRequest(RequestMessage, frozen=True, kw_only=True):
     amount_minor: MinorAmount | None = None
     reference: Annotated[str, Meta(max_length=200)] = ""
     order_id: OrderId | None = None
+    outcome: ResultOutcome | None = None
 
 
 class ApprovalDecision(RequestMessage, frozen=True, kw_only=True):
@@ -234,3 +244,32 @@ class TerminalTotals(Message, frozen=True, kw_only=True):
     ours_minor: int
     difference_minor: int
     item_id: ItemId | None = None
+
+
+class ReconciliationSettings(Message, frozen=True, kw_only=True):
+    """How items are dealt with. `version` goes along with a change.
+
+    An act of more than `second_person_above_minor` (or what `limits_by_currency` says of its currency; None: never)
+    needs a second person. A day, in `zone`, is compared from `run_at_hour` of the next one on. A provider that is
+    silent about an operation for `unknown_after_s` seconds makes it an item.
+    """
+
+    version: int
+    second_person_above_minor: int | None
+    limits_by_currency: dict[str, int | None] = field(default_factory=dict)
+    run_at_hour: int
+    zone: str
+    unknown_after_s: int
+    server_time: datetime
+
+
+class ReconciliationSettingsChange(RequestMessage, frozen=True, kw_only=True):
+    """All settings anew, made from `expected_version`."""
+
+    expected_version: int
+    second_person_above_minor: MinorAmount | None
+    limits_by_currency: Annotated[dict[str, MinorAmount | None], Meta(max_length=200)] = field(default_factory=dict)
+    run_at_hour: Annotated[int, Meta(ge=0, le=23)]
+    zone: Annotated[str, Meta(min_length=1, max_length=60)]
+    unknown_after_s: Annotated[int, Meta(ge=60, le=86_400)]
+    reason: ShortText
