@@ -42,6 +42,7 @@ from backend_client.wire import (
     FeedBeat,
     FeedHello,
     FeedResync,
+    FeedTiers,
     FieldProblem,
     Health,
     HoldRequest,
@@ -58,6 +59,7 @@ from backend_client.wire import (
     Role,
     SeatRef,
     StaffSession,
+    TierCount,
     TierList,
 )
 
@@ -110,6 +112,8 @@ class FakeFeedLink:
     def __init__(self) -> None:
         self._frames: asyncio.Queue[str | bytes | None] = asyncio.Queue()
         self.open = True
+        self.wants_tiers = False
+        self.tiers_told: tuple[TierCount, ...] = ()
 
     def put(self, frame: str | bytes) -> None:
         """The server sends a frame."""
@@ -355,7 +359,9 @@ class FakeBookingServer:
             missed = [delta for delta in house.deltas if delta.to_version > int(query["since"][0])]
             for delta in missed:
                 link.put(encode_delta(delta))
+        link.wants_tiers = query.get("tiers") == ["true"]
         self._links.append(link)
+        self._push_tiers(link)
         return link
 
     def push_deltas(self) -> None:
@@ -364,6 +370,17 @@ class FakeBookingServer:
         for link in self.open_links:
             for delta in fresh:
                 link.put(encode_delta(delta))
+            self._push_tiers(link)
+
+    def _push_tiers(self, link: FakeFeedLink) -> None:
+        """What is left of the tiers, where that is asked for and new."""
+        told = tuple(
+            TierCount(tier_id=tier.tier_id, available=tier.available, capacity=tier.capacity)
+            for tier in self.house.tiers
+        )
+        if link.wants_tiers and told != link.tiers_told:
+            link.tiers_told = told
+            link.put(_text(FeedTiers(tiers=told, server_time=self.house.now())))
 
     def beat(self) -> None:
         """Send a beat to every open link."""
@@ -381,6 +398,8 @@ class FakeBookingServer:
         """Tell every open link that it must load the snapshot again."""
         for link in self.open_links:
             link.put(_text(FeedResync(epoch=self.house.epoch, version=self.house.version)))
+            link.tiers_told = ()
+            self._push_tiers(link)
 
     def cut_feeds(self) -> None:
         """Every link is lost."""

@@ -74,5 +74,6 @@ class House(HousePayments):
         self.print_jobs[print_job_id] = job
         if status is PrintJobStatus.CONFIRMED and old.status is not status:
             seats = self.orders[old.order_id].hold.seats
-            self.set_seats(seats, staff_state(StaffStatus.SOLD, HolderKind.TILL) | PRINTED_BIT)
+            if seats:
+                self.set_seats(seats, staff_state(StaffStatus.SOLD, HolderKind.TILL) | PRINTED_BIT)
         return job

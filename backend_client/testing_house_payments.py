@@ -10,7 +10,7 @@ from uuid import UUID
 from msgspec.structs import replace
 from uuid_utils.compat import uuid7
 
-from backend_client.seat_frames import HolderKind, StaffStatus, staff_state
+from backend_client.seat_frames import StaffStatus
 from backend_client.testing_house_rows import OrderRow, RefusalError, is_kept, live_payment
 from backend_client.testing_house_sales import HouseSales
 from backend_client.wire import (
@@ -28,6 +28,7 @@ from backend_client.wire import (
     ResultAnswer,
     ResultOutcome,
     ResultReport,
+    SeatRef,
     Ticket,
     TicketId,
     TicketStatus,
@@ -104,20 +105,18 @@ class HousePayments(HouseSales):
             return
         order.status = OrderStatus.CONFIRMED
         order.hold.status = HoldStatus.SOLD
-        self.set_seats(order.hold.seats, staff_state(StaffStatus.SOLD, HolderKind.TILL))
-        order.tickets = tuple(
-            Ticket(
-                ticket_id=TicketId(uuid7()),
-                order_id=order.order_id,
-                seat=line.seat,
-                price_type_name=line.price_type_name,
-                amount_minor=line.amount_minor,
-                currency="EUR",
-                code=f"T-{uuid7().hex[:16].upper()}",
-                status=TicketStatus.ISSUED,
+        self._set_row(order.hold, StaffStatus.SOLD)
+        self.set_places(order.hold.places, in_holds=-1, sold=1)
+        seated = [_ticket(order, line.seat, line.price_type_name, line.amount_minor) for line in order.lines]
+        standing = [
+            _ticket(
+                order, SeatRef(seat_no=-1, section=places.tier_name), places.price_type_name,
+                places.amount_minor // places.quantity, places.tier_id,
             )
-            for line in order.lines
-        )
+            for places in order.places
+            for _ in range(places.quantity)
+        ]  # fmt: skip
+        order.tickets = (*seated, *standing)
 
     # ------------------------------------------------------------ results
 
@@ -172,3 +171,17 @@ class HousePayments(HouseSales):
             if not order.paid_minor:
                 self._back_to_held(order.hold)
             self._sweep()
+
+
+def _ticket(order: OrderRow, seat: SeatRef, price_type: str, amount_minor: int, tier_id: int | None = None) -> Ticket:
+    return Ticket(
+        ticket_id=TicketId(uuid7()),
+        order_id=order.order_id,
+        seat=seat,
+        price_type_name=price_type,
+        amount_minor=amount_minor,
+        currency="EUR",
+        code=f"T-{uuid7().hex[:16].upper()}",
+        status=TicketStatus.ISSUED,
+        tier_id=tier_id,
+    )

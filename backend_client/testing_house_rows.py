@@ -15,6 +15,7 @@ from backend_client.wire import (
     OperationStatus,
     OrderId,
     OrderLine,
+    OrderPlaces,
     OrderStatus,
     PaymentOperation,
     Plan,
@@ -24,6 +25,7 @@ from backend_client.wire import (
     PriceCategory,
     SeatRef,
     Ticket,
+    TierQuantity,
 )
 
 _LIVE = (OperationStatus.CREATED, OperationStatus.SENT, OperationStatus.ACTION_REQUIRED, OperationStatus.UNKNOWN)
@@ -56,6 +58,7 @@ class HoldRow:
     status: HoldStatus = HoldStatus.HELD
     grace_used: bool = False
     order_id: OrderId | None = None
+    places: tuple[TierQuantity, ...] = ()
 
 
 @dataclass(slots=True)
@@ -68,10 +71,11 @@ class OrderRow:
     status: OrderStatus = OrderStatus.PENDING
     operations: list[PaymentOperation] = field(default_factory=list)
     tickets: tuple[Ticket, ...] = ()
+    places: tuple[OrderPlaces, ...] = ()
 
     @property
     def amount_minor(self) -> int:
-        return sum(line.amount_minor for line in self.lines)
+        return sum(line.amount_minor for line in self.lines) + sum(places.amount_minor for places in self.places)
 
     @property
     def paid_minor(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from datetime import timedelta
 from uuid import UUID
 
@@ -12,8 +14,10 @@ from backend_client.testing_house_rows import HoldRow, OrderRow, RefusalError, l
 from backend_client.testing_house_seats import GRACE_S, HouseSeats
 from backend_client.testing_seats import best_block, nearest_block, orphans
 from backend_client.wire import (
+    CheckoutPlaces,
     CheckoutRequest,
     ErrorCode,
+    HeldPlaces,
     Hold,
     HoldId,
     HoldRequest,
@@ -21,9 +25,13 @@ from backend_client.wire import (
     Order,
     OrderId,
     OrderLine,
+    OrderPlaces,
     OrderStatus,
     SeatRef,
+    TierQuantity,
 )
+
+PRICE_TYPES = {1: "Adult", 2: "Child"}
 
 
 class HouseSales(HouseSeats):
@@ -34,14 +42,14 @@ class HouseSales(HouseSeats):
         if request.access_code and request.access_code not in self.access_codes:
             raise RefusalError(ErrorCode.ACCESS_CODE_REFUSED)
         if request.best_available is None:
-            return self.hold_seats(request.seats)
+            return self.hold_seats(request.seats, request.tiers)
         self._sweep()
         block = best_block(self.plan, self.states, request.best_available)
         if not block:
             raise RefusalError(ErrorCode.NO_BLOCK_LEFT)
         return self.hold_seats(block)
 
-    def hold_seats(self, seats: tuple[int, ...]) -> Hold:
+    def hold_seats(self, seats: tuple[int, ...], places: tuple[TierQuantity, ...] = ()) -> Hold:
         """All or nothing."""
         self._sweep()
         if any(seat >= len(self.states) for seat in seats):
@@ -52,12 +60,21 @@ class HouseSales(HouseSeats):
         left = orphans(self.plan, self.states, seats, self.orphan_rule)
         if left:
             raise RefusalError(ErrorCode.SEAT_ORPHANED, tuple(self.seat(seat) for seat in left), self._offer(seats))
-        row = HoldRow(
-            HoldId(uuid7()), tuple(sorted(seats)), self.now() + timedelta(seconds=self.hold_ttl_s), self.now()
-        )
+        for wish in places:
+            tier = self.tier(wish.tier_id)
+            if tier.available < wish.quantity:
+                back = tier.available + tier.in_holds >= wish.quantity
+                raise RefusalError(ErrorCode.TIER_IN_HOLDS if back else ErrorCode.TIER_SOLD_OUT)
+        until = self.now() + timedelta(seconds=self.hold_ttl_s)
+        row = HoldRow(HoldId(uuid7()), tuple(sorted(seats)), until, self.now(), places=places)
         self.holds[row.hold_id] = row
-        self.set_seats(row.seats, staff_state(StaffStatus.HELD, HolderKind.TILL))
+        self.set_places(places, available=-1, in_holds=1)
+        self._set_row(row, StaffStatus.HELD)
         return self._hold(row)
+
+    def _set_row(self, row: HoldRow, status: StaffStatus) -> None:
+        if row.seats:
+            self.set_seats(row.seats, staff_state(status, HolderKind.TILL))
 
     def _offer(self, seats: tuple[int, ...]) -> tuple[SeatRef, ...]:
         return tuple(self.seat(seat) for seat in nearest_block(self.plan, self.states, seats))
@@ -92,7 +109,12 @@ class HouseSales(HouseSeats):
             order_id=row.order_id,
             created_at=row.created_at,
             server_time=self.now(),
+            places=tuple(self._held(wish) for wish in row.places),
         )
+
+    def _held(self, wish: TierQuantity) -> HeldPlaces:
+        tier = self.tier(wish.tier_id)
+        return HeldPlaces(tier_id=tier.tier_id, name=tier.name, category_no=tier.category_no, quantity=wish.quantity)
 
     # ------------------------------------------------------------ orders
 
@@ -108,12 +130,17 @@ class HouseSales(HouseSeats):
             OrderLine(
                 seat=self.seat(line.seat_no),
                 price_type_id=line.price_type_id,
-                price_type_name={1: "Adult", 2: "Child"}[line.price_type_id],
+                price_type_name=PRICE_TYPES[line.price_type_id],
                 amount_minor=self.prices[self.plan.seats.category_no[line.seat_no], line.price_type_id],
             )
             for line in request.lines
         )
-        order = OrderRow(OrderId(uuid7()), f"T-{len(self.orders) + 1:04}", row, lines, self.now())
+        order = OrderRow(
+            OrderId(uuid7()), f"T-{len(self.orders) + 1:04}", row, lines, self.now(),
+            places=tuple(self._priced(places) for places in request.places),
+        )  # fmt: skip
+        if Counter({wish.tier_id: wish.quantity for wish in row.places}) != _counted(request.places):
+            raise RefusalError(ErrorCode.INVALID_REQUEST)
         if order.amount_minor != request.shown_total_minor:
             raise RefusalError(ErrorCode.PRICE_CHANGED)
         self.orders[order.order_id] = order
@@ -124,13 +151,21 @@ class HouseSales(HouseSeats):
         self._set_paying(row)
         return self._order(order)
 
+    def _priced(self, places: CheckoutPlaces) -> OrderPlaces:
+        tier = self.tier(places.tier_id)
+        return OrderPlaces(
+            tier_id=tier.tier_id, tier_name=tier.name, price_type_id=places.price_type_id,
+            price_type_name=PRICE_TYPES[places.price_type_id], quantity=places.quantity,
+            amount_minor=places.quantity * self.prices[tier.category_no, places.price_type_id],
+        )  # fmt: skip
+
     def _set_paying(self, row: HoldRow) -> None:
         row.status = HoldStatus.PAYMENT_PENDING
-        self.set_seats(row.seats, staff_state(StaffStatus.PAYING, HolderKind.TILL))
+        self._set_row(row, StaffStatus.PAYING)
 
     def _back_to_held(self, row: HoldRow) -> None:
         row.status = HoldStatus.HELD
-        self.set_seats(row.seats, staff_state(StaffStatus.HELD, HolderKind.TILL))
+        self._set_row(row, StaffStatus.HELD)
 
     def read_order(self, order_id: UUID) -> Order:
         """An order as it stands."""
@@ -171,4 +206,12 @@ class HouseSales(HouseSeats):
             created_at=row.created_at,
             server_time=self.now(),
             paid_minor=row.paid_minor,
+            places=row.places,
         )
+
+
+def _counted(places: Iterable[CheckoutPlaces]) -> Counter[int]:
+    counts: Counter[int] = Counter()
+    for priced in places:
+        counts[priced.tier_id] += priced.quantity
+    return counts

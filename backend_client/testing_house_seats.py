@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import numpy as np
+from msgspec.structs import replace
 
 from backend_client.seat_frames import Delta, HolderKind, Layout, Snapshot, StaffStatus, States, staff_state
-from backend_client.testing_house_rows import CATEGORIES, HoldRow, OrderRow, keeps_seats, small_hall
+from backend_client.testing_house_rows import CATEGORIES, HoldRow, OrderRow, RefusalError, keeps_seats, small_hall
 from backend_client.wire import (
+    ErrorCode,
     EventDetail,
     EventId,
     EventSettings,
@@ -26,6 +29,7 @@ from backend_client.wire import (
     SeatRef,
     TerminalTotalsReport,
     Tier,
+    TierQuantity,
 )
 
 GRACE_S = 120
@@ -132,11 +136,43 @@ class HouseSeats:
 
     def _end(self, hold: HoldRow, status: HoldStatus) -> None:
         hold.status = status
-        self.set_seats(hold.seats, staff_state(StaffStatus.AVAILABLE, HolderKind.NONE))
+        self.set_places(hold.places, available=1, in_holds=-1)
+        if hold.seats:
+            self.set_seats(hold.seats, staff_state(StaffStatus.AVAILABLE, HolderKind.NONE))
+
+    def set_places(
+        self, places: Iterable[TierQuantity], *, available: int = 0, in_holds: int = 0, sold: int = 0
+    ) -> None:
+        """Move places between the counts of their tiers; each factor says how the count goes."""
+        for wish in places:
+            self.tiers = tuple(
+                replace(
+                    tier,
+                    available=tier.available + available * wish.quantity,
+                    in_holds=tier.in_holds + in_holds * wish.quantity,
+                    sold=tier.sold + sold * wish.quantity,
+                )
+                if tier.tier_id == wish.tier_id
+                else tier
+                for tier in self.tiers
+            )
+
+    def tier(self, tier_id: int) -> Tier:
+        """A tier of the house.
+
+        Raises:
+            RefusalError: there is none.
+        """
+        for tier in self.tiers:
+            if tier.tier_id == tier_id:
+                return tier
+        raise RefusalError(ErrorCode.TIER_UNKNOWN)
 
     def lose_holds(self) -> None:
         """End every open hold, whatever is being paid, and sell its seats to a fan."""
         for hold in self.holds.values():
             if hold.status in (HoldStatus.HELD, HoldStatus.PAYMENT_PENDING):
                 hold.status = HoldStatus.EXPIRED
-                self.set_seats(hold.seats, staff_state(StaffStatus.SOLD, HolderKind.FAN))
+                self.set_places(hold.places, in_holds=-1, sold=1)
+                if hold.seats:
+                    self.set_seats(hold.seats, staff_state(StaffStatus.SOLD, HolderKind.FAN))

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QBoxLayout, QButtonGroup, QToolButto
 from widgets.build import label, row
 from widgets.choice_box import ChoiceBox
 from widgets.find_box import FindBox
+from widgets.places_button import PlacesButton, PlacesChoice
 from widgets.theme import Theme
 
 _ICON_PX = 16
@@ -44,6 +45,8 @@ class PickBarWords:
     key_undo: str
     key_redo: str
     key_find: str
+    places: str
+    key_places: str
 
 
 class PickBar(QWidget):
@@ -55,6 +58,8 @@ class PickBar(QWidget):
     """A section, or -1 for all of them."""
     undo_requested = Signal()
     redo_requested = Signal()
+    places_chosen = Signal(int)
+    """A kind of places without numbers."""
 
     def __init__(self, theme: Theme, words: PickBarWords, over: QWidget) -> None:
         super().__init__()
@@ -66,6 +71,7 @@ class PickBar(QWidget):
         self.best = QToolButton()
         self.rank = label(tone="muted", kind="caption")
         self.where = ChoiceBox(theme)
+        self.places = PlacesButton(words.places, words.key_places)
         self.undo = _icon_button(theme, words.undo, words.key_undo, back=True)
         self.redo = _icon_button(theme, words.redo, words.key_redo, back=False)
         self._caption = label(words.together, tone="muted", kind="caption")
@@ -105,11 +111,16 @@ class PickBar(QWidget):
         """Show a section as the chosen one."""
         self.where.setCurrentIndex(max(self.where.findData(section_no), 0))
 
+    def show_places(self, choices: Sequence[PlacesChoice]) -> None:
+        """The kinds of places without numbers; none, and the button is gone."""
+        self.places.show_choices(choices)
+        self._fit()
+
     def set_picking(self, *, may_sell: bool, picks: bool) -> None:
         """Whether this person sells at all, and whether seats may be picked at this step of the sale."""
         self._may_sell = may_sell
         self._fit()
-        for button in (*self.counts, self.best):
+        for button in (*self.counts, self.best, self.places):
             button.setEnabled(picks)
         self.where.setEnabled(picks)
         if not picks:
@@ -128,7 +139,7 @@ class PickBar(QWidget):
         self.best.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for button in (self.best, self.where, self.search):
             button.setProperty("role", "bar")
-        for part in (self.best, self.where, self.rank):
+        for part in (self.best, self.where, self.rank, self.places):
             line.addWidget(part)
         line.addStretch(1)
         for part in (self.undo, self.redo):
@@ -161,6 +172,7 @@ class PickBar(QWidget):
         self._counts.idClicked.connect(self.count_chosen)
         self.best.clicked.connect(self._on_best_clicked)
         self.where.activated.connect(self._on_where_activated)
+        self.places.chosen.connect(self.places_chosen)
         self.undo.clicked.connect(self._on_undo_clicked)
         self.redo.clicked.connect(self._on_redo_clicked)
 
@@ -170,7 +182,9 @@ class PickBar(QWidget):
         shown: set[QWidget] = {*self.counts, self.best, *least_first} if self._may_sell else set()
         if self.where.count() <= _ONE_SECTION:
             shown.discard(self.where)
-        every = [*self.counts, self.best, *least_first]
+        if self._may_sell and self.places.choices:
+            shown.add(self.places)
+        every = [*self.counts, self.best, self.places, *least_first]
         room = self.width() - _FIND_PX - _AROUND_PX
         for part in least_first:
             if sum(_least_width(one) + self._gap for one in every if one in shown) > room:

@@ -11,7 +11,15 @@ from app.actions.show_event import open_event
 from app.core.errors import SaleNotReadyError
 from backend_client.errors import BookingClientError
 from backend_client.feed import Dial, Rhythm, SeatFeed, dial_websocket
-from backend_client.feed_protocol import Confirmed, DeltaTaken, FeedEvent, FeedState, SnapshotTaken, StateChanged
+from backend_client.feed_protocol import (
+    Confirmed,
+    DeltaTaken,
+    FeedEvent,
+    FeedState,
+    SnapshotTaken,
+    StateChanged,
+    TiersTaken,
+)
 from backend_client.steady_time import steady_seconds
 from backend_client.wire import EventId
 
@@ -67,6 +75,8 @@ def _take(desk: Desk, event: FeedEvent) -> bool:
             case DeltaTaken(delta):
                 store.apply_seats(delta)
                 lose_taken_picks(desk)
+            case TiersTaken(told_of, tiers):
+                store.put_places(told_of, tiers)
             case _:
                 pass
     except ValueError as error:

@@ -23,7 +23,7 @@ from backend_client.wire import Hold, HoldStatus, SeatRef
 
 
 async def hold_picked(desk: Desk) -> Sale:
-    """Hold all picked seats, or none. Lost seats leave the picks and are named in `lost_seats` and in a notice.
+    """Hold all picked seats and places, or none. Lost seats leave the picks; `lost_seats` and a notice name them.
 
     After a lost answer the sale stays HOLDING; calling again asks with the same key.
 
@@ -39,7 +39,7 @@ async def hold_picked(desk: Desk) -> Sale:
             return sale
         desk.require_seller()
         if not sale.picks:
-            raise NothingPickedError("no seat is picked")
+            raise NothingPickedError("nothing is picked")
         if sale.state is SaleState.PICKING:
             formed = replace(sale.after(SaleStep.HOLD_ASKED), hold_key=desk.new_key(), lost_seats=())
             sale = await desk.keep(formed)
@@ -51,18 +51,23 @@ async def hold_picked(desk: Desk) -> Sale:
 async def ask_hold(desk: Desk, sale: Sale) -> Sale:
     """Send the hold of a HOLDING sale, with the key that was made for it. Raises as `hold_picked`."""
     try:
-        hold = await desk.client.hold_seats(sale.event_id, [pick.seat_no for pick in sale.picks], key=sale.hold_key)
+        hold = await _ask(desk, sale)
     except SeatsTakenError as error:
         return await _lose_seats(desk, sale, error)
     except SeatOrphanedError as error:
         await desk.keep(replace(sale.after(SaleStep.HOLD_REFUSED), hold_key=""))
-        offer = offer_after_orphans(desk, _numbers(error.seats), sale.picks, _numbers(error.offer))
+        offer = offer_after_orphans(desk, _numbers(error.seats), sale.seat_picks, _numbers(error.offer))
         desk.store.put_picking(replace(desk.store.picking, offer=offer))
         raise
     except (BookingRefusedError, NothingDoneError):
         await desk.keep(replace(sale.after(SaleStep.HOLD_REFUSED), hold_key=""))
         raise
     return await take_hold(desk, sale, hold)
+
+
+async def _ask(desk: Desk, sale: Sale) -> Hold:
+    seats = [pick.seat_no for pick in sale.seat_picks]
+    return await desk.client.hold_seats(sale.event_id, seats, tiers=sale.tiers, key=sale.hold_key)
 
 
 async def take_hold(desk: Desk, sale: Sale, hold: Hold) -> Sale:
@@ -78,7 +83,7 @@ async def take_hold(desk: Desk, sale: Sale, hold: Hold) -> Sale:
 async def _lose_seats(desk: Desk, sale: Sale, error: SeatsTakenError) -> Sale:
     lost = frozenset(seat.seat_no for seat in error.seats)
     back = sale.after(SaleStep.HOLD_REFUSED).without_seats(lost)
-    wanted = [pick.seat_no for pick in sale.picks]
+    wanted = [pick.seat_no for pick in sale.seat_picks]
     sale = await desk.keep(replace(back, hold_key="", lost_seats=error.seats))
     offer = offer_after_loss(desk, sorted(lost), wanted, _numbers(error.offer))
     desk.store.put_picking(replace(desk.store.picking, best=None, offer=offer))
@@ -150,7 +155,7 @@ async def _give_back(desk: Desk, sale: Sale) -> None:
 async def _give_back_unknown(desk: Desk, sale: Sale) -> None:
     """The hold's answer was lost: the same key finds it, or takes it, and then it is released."""
     try:
-        hold = await desk.client.hold_seats(sale.event_id, [pick.seat_no for pick in sale.picks], key=sale.hold_key)
+        hold = await _ask(desk, sale)
     except BookingRefusedError:
         return  # there is no hold
     await desk.client.release_hold(hold.hold_id, key=desk.new_key())

@@ -114,9 +114,11 @@ async def check_out(desk: Desk, sale: Sale) -> Sale:
         return sale
     if sale.hold is None:
         raise SaleNotReadyError("nothing is held")
-    lines = [CheckoutLine(seat_no=pick.seat_no, price_type_id=pick.price_type_id) for pick in sale.picks]
+    lines = [CheckoutLine(seat_no=pick.seat_no, price_type_id=pick.price_type_id) for pick in sale.seat_picks]
     try:
-        order = await desk.client.check_out(sale.hold.hold_id, lines, sale.total_minor, key=sale.checkout_key)
+        order = await desk.client.check_out(
+            sale.hold.hold_id, lines, sale.total_minor, key=sale.checkout_key, places=sale.priced_places
+        )
     except BookingClientError as error:
         await leave_paying(desk, sale, error)
         raise

@@ -43,7 +43,7 @@ def pick_seats(desk: Desk, seats: list[int]) -> Sale:
 
 
 def place_party(desk: Desk, seats: Sequence[int]) -> Sale:
-    """Seat the party exactly here: what was picked before goes, price types stay with the first, second … of them.
+    """Seat the party exactly here: seats picked before go, price types stay with the first, second … of them.
 
     The same seats again are put back. Raises as `toggle_seat`.
     """
@@ -54,18 +54,19 @@ def place_party(desk: Desk, seats: Sequence[int]) -> Sale:
 
 
 def party_at(desk: Desk, before: Sale, seats: Sequence[int]) -> Sale:
-    """The sale on these seats, not kept yet. Raises SeatNotPickableError and TooManySeatsError."""
-    if len(seats) > MAX_SEATS_PER_HOLD:
+    """The sale on these seats, not kept yet; its places stay. Raises SeatNotPickableError and TooManySeatsError."""
+    seated, places = before.seat_picks, before.place_picks
+    if len(seats) + len(places) > MAX_SEATS_PER_HOLD:
         raise TooManySeatsError(MAX_SEATS_PER_HOLD)
-    own = {pick.seat_no: pick for pick in before.picks}
-    sale = replace(before, picks=())
+    own = {pick.seat_no: pick for pick in seated}
+    sale = replace(before, picks=places)
     for place, seat_no in enumerate(seats):
         if seat_no in own:
             sale = sale.with_pick(own[seat_no])
             continue
         sale = _pick(desk, sale, seat_no)
-        if place < len(before.picks):
-            sale = _at_price_type(desk, sale, seat_no, before.picks[place].price_type_id)
+        if place < len(seated):
+            sale = _at_price_type(desk, sale, seat_no, seated[place].price_type_id)
     return sale
 
 
@@ -91,10 +92,10 @@ def put_picks(desk: Desk, before: Sale, sale: Sale | None) -> Sale:
 
 def warn_of_orphans(desk: Desk, picks: Sequence[Pick]) -> SeatOffer | None:
     """The seats that these picks would leave single, with the shift that avoids it; None when there are none."""
-    event, finder = desk.store.event, desk.store.block_finder
-    if event is None or finder is None or event.orphan_rule is OrphanRule.OFF or not picks:
+    event, finder, seats = desk.store.event, desk.store.block_finder, _seats(picks)
+    if event is None or finder is None or event.orphan_rule is OrphanRule.OFF or not seats:
         return None
-    seats, free = _seats(picks), free_for_party(desk, picks)
+    free = free_for_party(desk, picks)
     orphans = orphans_of(event.orphan_rule, finder.rows, free, seats)
     if not orphans:
         return None
@@ -107,7 +108,7 @@ def free_for_party(desk: Desk, picks: Sequence[Pick]) -> Flags:
     if seat_map is None or finder is None or prices is None:
         return np.zeros(0, np.bool_)
     free = seat_map.pickable()
-    free[[pick.seat_no for pick in picks]] = True
+    free[list(_seats(picks))] = True
     unpriced = [category for category in finder.categories if prices.usual_type(category) is None]
     if unpriced:
         free &= ~np.isin(finder.rows.category_no, unpriced)
@@ -200,4 +201,4 @@ def _at_price_type(desk: Desk, sale: Sale, seat_no: int, price_type_id: int) -> 
 
 
 def _seats(picks: Sequence[Pick]) -> frozenset[int]:
-    return frozenset(pick.seat_no for pick in picks)
+    return frozenset(pick.seat_no for pick in picks if pick.tier_id is None)

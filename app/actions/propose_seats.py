@@ -119,10 +119,19 @@ def _go(desk: Desk, *, back: bool) -> bool:
 
 def _still_free(desk: Desk, before: Sale, picks: Picks) -> Picks:
     """Those picks that can be had; one that is in the sale now keeps the price type that it has there."""
-    own = {pick.seat_no: pick for pick in before.picks}
+    own = {(pick.seat_no, pick.tier_id): pick for pick in before.picks}
     seat_map = desk.store.seat_map
-    free = [pick for pick in picks if pick.seat_no in own or (seat_map and seat_map.is_pickable(pick.seat_no))]
-    return tuple(own.get(pick.seat_no, pick) for pick in free)
+    left = {tier.tier_id: tier.available for tier in (desk.store.event.tiers if desk.store.event else ())}
+    kept = []
+    for pick in picks:
+        if pick.tier_id is not None:
+            left[pick.tier_id] = left.get(pick.tier_id, 0) - 1
+            free = left[pick.tier_id] >= 0
+        else:
+            free = seat_map is not None and seat_map.is_pickable(pick.seat_no)
+        if free or (pick.seat_no, pick.tier_id) in own:
+            kept.append(own.get((pick.seat_no, pick.tier_id), pick))
+    return tuple(kept)
 
 
 # ---------------------------------------------------------------- offers
@@ -139,7 +148,7 @@ def offer_after_orphans(desk: Desk, orphans: Sequence[int], picks: Picks, told: 
     instead: Block = ()
     if finder is not None and event is not None:
         rule = OrphanRule.STRICT if event.orphan_rule is OrphanRule.OFF else event.orphan_rule
-        seats = [pick.seat_no for pick in picks]
+        seats = [pick.seat_no for pick in picks if pick.tier_id is None]
         instead = without_orphans(rule, finder.rows, free_for_party(desk, picks), seats)
     return SeatOffer(OfferKind.ORPHAN, tuple(orphans), instead or tuple(told), refused=True)
 
@@ -179,11 +188,11 @@ def lose_taken_picks(desk: Desk) -> tuple[SeatRef, ...]:
         return ()
     if store.seat_map is None or not store.seat_map.loaded or sale.event_id != store.event.event_id:
         return ()
-    lost = [pick.seat_no for pick in sale.picks if not store.seat_map.is_pickable(pick.seat_no)]
+    lost = [pick.seat_no for pick in sale.seat_picks if not store.seat_map.is_pickable(pick.seat_no)]
     if not lost:
         return ()
     names = tuple(_named(store.plan, seat_no) for seat_no in lost)
-    wanted = [pick.seat_no for pick in sale.picks]
+    wanted = [pick.seat_no for pick in sale.seat_picks]
     with store.batch():
         left = put_picks(desk, sale, sale.without_seats(frozenset(lost)))
         store.put_sale(replace(left, lost_seats=names))

@@ -133,12 +133,11 @@ class TicketDrawing:
         self._text(painter, self._line(bar, 39.9, 3.6), order, 2.7)
 
     def _draw_place(self, painter: QPainter, ticket: TicketFace, area: QRectF) -> None:
-        """Section, row and seat, large: what an usher reads at arm's length."""
-        places = [
-            (self.translate("Section"), ticket.section, 0.5),
-            (self.translate("Row"), ticket.row, 0.25),
-            (self.translate("Seat"), ticket.number, 0.25),
-        ]
+        """Section, row and seat, large: what an usher reads at arm's length. A place without a number is its area."""
+        if not ticket.row and not ticket.number:
+            places = [(self.translate("Area without numbered seats"), ticket.section, 1.0)]
+        else:
+            places = self._numbered(ticket)
         left = area.left()
         for caption, value, share in places:
             width = area.width() * share
@@ -147,6 +146,13 @@ class TicketDrawing:
             self._text(painter, self._line(cell, 0, 3.2), caption, 2.5)
             self._text(painter, self._line(cell, 3.4, 9.0), value or "–", 7.2, bold=True)
             left += width
+
+    def _numbered(self, ticket: TicketFace) -> list[tuple[str, str, float]]:
+        return [
+            (self.translate("Section"), ticket.section, 0.5),
+            (self.translate("Row"), ticket.row, 0.25),
+            (self.translate("Seat"), ticket.number, 0.25),
+        ]
 
     def _heading(self, painter: QPainter, area: QRectF, text: str) -> None:
         """The event's name: large on one line, or on two when it is long."""

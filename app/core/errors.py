@@ -7,6 +7,7 @@
     │   ├── TooManySeatsError          more seats than one hold takes                       too-many-seats
     │   ├── SeatNotPickableError       the seat is taken, blocked or unknown                seat-not-pickable
     │   ├── NoBlockLeftError           so many seats are not free beside each other         no-block-left
+    │   ├── PlacesNotPickableError     so many places of the area are not left, or unpriced places-not-pickable
     │   ├── TenderedTooLittleError     less cash than the total                             tendered-too-little
     │   ├── PlanFileError              the file is no seating plan of ours                  plan-file-unreadable
     │   ├── PlanNotReadyError          the plan has faults, or no venue                     plan-not-ready
@@ -84,6 +85,17 @@ class NoBlockLeftError(ByPersonError):
         super().__init__(f"{count} seats beside each other are not free, {most} are")
         self.count = count
         self.most = most
+
+
+class PlacesNotPickableError(ByPersonError):
+    """`left` places of the tier `name` are left to this sale; None where the tier is not sold here."""
+
+    code = "places-not-pickable"
+
+    def __init__(self, name: str, left: int | None) -> None:
+        super().__init__(f"{left} places of {name!r} are left")
+        self.name = name
+        self.left = left
 
 
 class PlanFileError(ByPersonError):

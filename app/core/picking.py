@@ -56,7 +56,7 @@ class PickHistory:
 
     def after(self, before: Picks, now: Picks) -> PickHistory:
         """The history once `before` has become `now`; a change of price types alone is no step."""
-        if _seats(before) == _seats(now):
+        if _taken(before) == _taken(now):
             return self
         return PickHistory((*self.past, before)[-HISTORY_KEPT:])
 
@@ -73,8 +73,8 @@ class PickHistory:
         return self.future[-1], PickHistory((*self.past, now), self.future[:-1])
 
 
-def _seats(picks: Picks) -> tuple[int, ...]:
-    return tuple(pick.seat_no for pick in picks)
+def _taken(picks: Picks) -> tuple[tuple[int, int | None], ...]:
+    return tuple((pick.seat_no, pick.tier_id) for pick in picks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ PICKING → HOLDING → HELD → PAYING → PAID → PRINTING → DONE is the st
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -22,6 +23,7 @@ from uuid import UUID
 from app.core.errors import IllegalTransitionError
 from app.core.prices import change_minor, total_minor
 from backend_client.wire import (
+    CheckoutPlaces,
     EventId,
     Hold,
     OperationId,
@@ -31,6 +33,7 @@ from backend_client.wire import (
     PrintJobStatus,
     SeatRef,
     TicketId,
+    TierQuantity,
 )
 
 SaleId = NewType("SaleId", UUID)
@@ -145,12 +148,17 @@ class EndReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A seat of the sale at a price type. `amount_minor` is the price shown; the server computes its own (R10)."""
+    """A seat of the sale at a price type. `amount_minor` is the price shown; the server computes its own (R10).
+
+    A place of general admission has no number: its `tier_id` says of which tier it is, and `seat_no` is negative and
+    tells it from the other places of the sale, so that each can have a price type of its own.
+    """
 
     seat_no: int
     category_no: int
     price_type_id: int
     amount_minor: int
+    tier_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +231,33 @@ class Sale:
 
     @property
     def seats(self) -> frozenset[int]:
-        """The seats of the sale, held or only picked."""
-        return frozenset(pick.seat_no for pick in self.picks)
+        """The numbered seats of the sale, held or only picked."""
+        return frozenset(pick.seat_no for pick in self.seat_picks)
+
+    @property
+    def seat_picks(self) -> tuple[Pick, ...]:
+        """The picks of numbered seats."""
+        return tuple(pick for pick in self.picks if pick.tier_id is None)
+
+    @property
+    def place_picks(self) -> tuple[Pick, ...]:
+        """The picks of places without numbers."""
+        return tuple(pick for pick in self.picks if pick.tier_id is not None)
+
+    @property
+    def tiers(self) -> tuple[TierQuantity, ...]:
+        """How many places of each tier, by tier: what a hold asks for."""
+        counts = Counter(pick.tier_id for pick in self.picks if pick.tier_id is not None)
+        return tuple(TierQuantity(tier_id=tier_id, quantity=counts[tier_id]) for tier_id in sorted(counts))
+
+    @property
+    def priced_places(self) -> tuple[CheckoutPlaces, ...]:
+        """How many places of each tier at each price type: what a checkout says."""
+        counts = Counter((pick.tier_id, pick.price_type_id) for pick in self.picks if pick.tier_id is not None)
+        return tuple(
+            CheckoutPlaces(tier_id=tier_id, price_type_id=price_type_id, quantity=counts[tier_id, price_type_id])
+            for tier_id, price_type_id in sorted(counts)
+        )
 
     @property
     def total_minor(self) -> int:
@@ -262,13 +295,19 @@ class Sale:
         )
 
     def with_pick(self, pick: Pick) -> Sale:
-        """The sale with one more seat, or the same seat at another price type; seats stay in the order of picking."""
-        if pick.seat_no in self.seats:
+        """The sale with one more seat, or the same seat at another price type; picks stay in their order."""
+        if any(kept.seat_no == pick.seat_no for kept in self.picks):
             picks = tuple(pick if kept.seat_no == pick.seat_no else kept for kept in self.picks)
         else:
             picks = (*self.picks, pick)
         return replace(self, picks=picks)
 
+    def with_place(self, tier_id: int, category_no: int, price_type_id: int, amount_minor: int) -> Sale:
+        """The sale with one more place of a tier."""
+        number = min((pick.seat_no for pick in self.place_picks), default=0) - 1
+        pick = Pick(number, category_no, price_type_id, amount_minor, tier_id)
+        return replace(self, picks=(*self.picks, pick))
+
     def without_seats(self, seats: frozenset[int]) -> Sale:
-        """The sale without these seats."""
+        """The sale without these seats; places go by the numbers that they have here."""
         return replace(self, picks=tuple(pick for pick in self.picks if pick.seat_no not in seats))

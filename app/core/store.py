@@ -6,11 +6,13 @@ Each write says which part changed as a `Change` flag; flags add up, so a listen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Flag, StrEnum, auto
+
+from msgspec.structs import replace
 
 from app.core.best_blocks import BlockFinder
 from app.core.hold_clock import ServerClock
@@ -23,7 +25,7 @@ from app.core.seat_rows import seat_rows
 from app.core.session import Session
 from backend_client.feed_protocol import FeedState
 from backend_client.seat_frames import Delta, Snapshot
-from backend_client.wire import EventDetail, EventSummary, Plan, SeatRef
+from backend_client.wire import EventDetail, EventId, EventSummary, Plan, SeatRef, Tier, TierCount
 
 NOTICES_KEPT = 20
 _OUT_OF_DATE = {FeedState.STALE, FeedState.LAGGING}
@@ -45,6 +47,7 @@ class Change(Flag):
     TERMINAL = auto()
     NOTICES = auto()
     PICKING = auto()
+    PLACES = auto()
 
 
 class Connection(StrEnum):
@@ -184,6 +187,21 @@ class ConsoleStore:
         self.event, self.prices = event, PriceTable.of_event(event)
         self._changed(Change.EVENT)
 
+    def put_places(self, event_id: EventId, counts: Iterable[TierCount]) -> None:
+        """How many places of each tier of the open event are left; those of another event are ignored (S7)."""
+        if self.event is None or not self._shows(event_id):
+            return
+        told = {count.tier_id: count for count in counts}
+        tiers = tuple(
+            replace(tier, available=told[tier.tier_id].available, capacity=told[tier.tier_id].capacity)
+            if tier.tier_id in told
+            else tier
+            for tier in self.event.tiers
+        )
+        if tiers != self.event.tiers:
+            self.event = replace(self.event, tiers=tiers)
+            self._changed(Change.PLACES)
+
     def load_seats(self, snapshot: Snapshot) -> None:
         """A snapshot of the open event's seats; one of another event is ignored (S7)."""
         if self._shows(snapshot.event_id) and self.seat_map is not None:
@@ -283,6 +301,11 @@ class ConsoleStore:
     def map_is_stale(self) -> bool:
         """True while the map may lag behind the server; the shell says so (S2, S5)."""
         return self.feed_state is not FeedState.LIVE
+
+    def tier(self, tier_id: int | None) -> Tier | None:
+        """A tier of the open event."""
+        tiers = () if self.event is None else self.event.tiers
+        return next((tier for tier in tiers if tier.tier_id == tier_id), None)
 
     @property
     def block_finder(self) -> BlockFinder | None:

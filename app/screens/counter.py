@@ -76,6 +76,8 @@ class CounterScreen(QWidget):
             self._show_event()
         if Change.SEATS in change:
             self._show_seats()
+        if Change.PLACES in change:
+            self.picking.show_places()
         if Change.SALE in change or Change.EVENT in change:
             self.panel.show_sale()
         if change & (Change.PICKING | Change.SALE | Change.SESSION):
@@ -117,7 +119,7 @@ class CounterScreen(QWidget):
             self.picking.show_event()
             self.legend.show_flags(int(np.bitwise_or.reduce(shown_plan.flags)) if shown_plan.seat_count else 0)
         self.legend.show_categories(legend_categories(plan, event))
-        self.map.set_standing({tier.name: tier.available for tier in event.tiers})
+        self.picking.show_places()
         shown = figures()
         self._name.setText(event.name)
         when = shown.date_time(event.starts_at, event.zone)

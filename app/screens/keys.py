@@ -38,6 +38,7 @@ QUIT: Final = Key("Ctrl+Q", marked("Close the console"))
 TOGETHER: Final = Key("1 – 6", marked("Seats that one click takes"))
 BEST: Final = Key("B", marked("Best available; again: the next best"))
 BEST_BEFORE: Final = Key("Ctrl+B", marked("Back to the best before"))
+PLACES: Final = Key("P", marked("Places without numbers"))
 WHERE: Final = Key("S", marked("Section for the best available"))
 FIND: Final = Key("/", marked("Find a seat: K 12"))
 DETAILS: Final = Key("I", marked("Details of the seat"))
@@ -55,6 +56,7 @@ ON_MAP: Final = (
     TOGETHER,
     BEST,
     BEST_BEFORE,
+    PLACES,
     WHERE,
     FIND,
     MINIMAP,

@@ -45,13 +45,14 @@ def legend_categories(plan: Plan, event: EventDetail) -> tuple[LegendCategory, .
     named = {category.category_no: category for category in (*plan.categories, *event.categories)}
     used = sorted(set(plan.seats.category_no))
     return tuple(
-        LegendCategory(number, named[number].color, named[number].name, _prices(event, number))
+        LegendCategory(number, named[number].color, named[number].name, category_prices(event, number))
         for number in used
         if number in named
     )
 
 
-def _prices(event: EventDetail, category_no: int) -> str:
+def category_prices(event: EventDetail, category_no: int) -> str:
+    """The lowest and the highest price of a category."""
     amounts = [price.amount_minor for price in event.prices if price.category_no == category_no]
     if not amounts:
         return _("not on sale")
@@ -147,7 +148,7 @@ class SeatWords:
             return ""
         state = self.state(seat_no)
         if store.seat_map is not None and store.seat_map.is_pickable(seat_no):
-            state = _prices(store.event, store.plan.seats.category_no[seat_no])
+            state = category_prices(store.event, store.plan.seats.category_no[seat_no])
         return figures().joined((seat_name(seat_ref(store.plan, seat_no)), state))
 
     def _parts(self, seat_no: int) -> list[str]:
@@ -156,7 +157,7 @@ class SeatWords:
             return []
         category_no = store.plan.seats.category_no[seat_no]
         names = {category.category_no: category.name for category in store.event.categories}
-        offer = figures().joined((names.get(category_no, ""), _prices(store.event, category_no)))
+        offer = figures().joined((names.get(category_no, ""), category_prices(store.event, category_no)))
         nature = flag_words(store.plan.seats.flags[seat_no])
         return [seat_name(seat_ref(store.plan, seat_no)), offer, *nature, self.state(seat_no)]
 

@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
 from app.actions.desk import Desk
+from app.actions.pick_places import drop_place, pick_places, tier_of_area
 from app.actions.pick_seats import pick_seats, place_party, toggle_seat
 from app.actions.propose_seats import (
     block_under,
@@ -31,10 +32,14 @@ from app.screens.picking_words import (
     found_words,
     noise_words,
     nothing_found,
+    picked_places,
     picking_advice,
     together_advice,
 )
 from backend_client.wire import MAX_SEATS_PER_HOLD, Plan
+
+
+NO_TIER = -1
 
 
 class PickBindings(QObject):
@@ -61,11 +66,13 @@ class PickBindings(QObject):
         counter.seats_banded.connect(self._on_seats_banded)
         counter.legend.categories_dimmed.connect(self._on_categories_dimmed)
         seat_map.block_chosen.connect(self._on_block_chosen)
+        seat_map.standing_clicked.connect(self._on_standing_clicked)
         seat_map.count_typed.connect(self._on_count_chosen)
         seat_map.set_block_of(self._block_of)
         bar.count_chosen.connect(self._on_count_chosen)
         bar.best_requested.connect(self._on_best_requested)
         bar.section_chosen.connect(self._on_section_chosen)
+        bar.places_chosen.connect(self._on_places_chosen)
         bar.undo_requested.connect(self._on_undo_requested)
         bar.redo_requested.connect(self._on_redo_requested)
         bar.search.search_requested.connect(self._on_search_requested)
@@ -75,7 +82,7 @@ class PickBindings(QObject):
         callout.closed.connect(self._on_callout_closed)
         on_map = (
             (keys.BEST, self._on_best_requested), (keys.BEST_BEFORE, self._on_best_before), (keys.FIND, self.find),
-            (keys.MINIMAP, self._on_minimap_key), (keys.WHERE, self._on_where_key),
+            (keys.MINIMAP, self._on_minimap_key), (keys.WHERE, self._on_where_key), (keys.PLACES, bar.places.choose),
         )  # fmt: skip
         for key, slot in on_map:
             _shortcut(key, seat_map, slot, Qt.ShortcutContext.WidgetShortcut)
@@ -90,6 +97,9 @@ class PickBindings(QObject):
         self._try(lambda: self._choose(seat_no))
 
     def _choose(self, seat_no: int) -> None:
+        if seat_no < 0:
+            drop_place(self._desk, seat_no)
+            return
         store = self._desk.store
         own = store.sale is not None and not store.sale.ended and seat_no in store.sale.seats
         free = store.seat_map is not None and store.seat_map.is_pickable(seat_no)
@@ -98,6 +108,22 @@ class PickBindings(QObject):
             return
         toggle_seat(self._desk, seat_no)
         self._window.screens.counter.panel.forget_refusal()
+
+    def _on_standing_clicked(self, name: str) -> None:
+        """An area without numbered seats: as many of its places as a click takes."""
+        tier = tier_of_area(self._desk, name)
+        self._try(lambda: self._pick_places(NO_TIER if tier is None else tier.tier_id))
+
+    def _on_places_chosen(self, tier_id: int) -> None:
+        self._try(lambda: self._pick_places(tier_id))
+
+    def _pick_places(self, tier_id: int) -> None:
+        pick_places(self._desk, tier_id, self._desk.store.picking.together)
+        counter, tier = self._window.screens.counter, self._desk.store.tier(tier_id)
+        counter.panel.forget_refusal()
+        if tier is not None:
+            picked = sum(pick.tier_id == tier_id for pick in self._desk.sale().picks)
+            counter.map.say(picked_places(tier.name, picked))
 
     def _on_block_chosen(self, seats: object) -> None:
         self._try(lambda: self._place(_listed(seats)))

@@ -12,7 +12,7 @@ from app.core.session import Permission
 from app.core.store import ConsoleStore
 from app.i18n import _
 from app.screens import keys
-from app.screens.picking_words import best_words, offer_words, pick_bar_words
+from app.screens.picking_words import best_words, offer_words, pick_bar_words, places_choices
 from widgets.map_callout import MapCallout
 from widgets.pick_bar import PickBar
 from widgets.seat_map import SeatMapWidget
@@ -52,8 +52,15 @@ class PickingView(QObject):
         self.bar.show_history(can_undo=bool(picking.history.past), can_redo=bool(picking.history.future))
         session = self._store.session
         self.bar.set_picking(may_sell=session is not None and session.may(Permission.SELL), picks=picks)
+        self.show_places()
         self._map.refresh_preview()
         self._show_offer(picking.offer if picks else None)
+
+    def show_places(self) -> None:
+        """What is left of places without numbers: beside the map and on it."""
+        self.bar.show_places(places_choices(self._store))
+        tiers = () if self._store.event is None else self._store.event.tiers
+        self._map.set_standing({tier.name: tier.available for tier in tiers})
 
     def _show_offer(self, offer: SeatOffer | None) -> None:
         """The word beside the seats. After a refused hold it takes the keyboard: nobody can go on without deciding."""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.core.errors import NoBlockLeftError, SeatNotPickableError, TooManySeatsError
+from app.core.errors import NoBlockLeftError, PlacesNotPickableError, SeatNotPickableError, TooManySeatsError
 from app.core.find_seat import Found
 from app.core.picking import BestShown, OfferKind, SeatOffer
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.screens import keys
-from app.screens.map_words import SeatWords
+from app.screens.map_words import SeatWords, category_prices, places_words
 from app.screens.seat_words import seat_ref
 from app.screens.words import Advice, advice_for, advice_for_error, short_seats
 from backend_client.wire import MAX_SEATS_PER_HOLD
 from widgets.pick_bar import PickBarWords
+from widgets.places_button import PlacesChoice
 
 
 def picking_advice(error: Exception, store: ConsoleStore) -> Advice:
@@ -23,6 +24,8 @@ def picking_advice(error: Exception, store: ConsoleStore) -> Advice:
         return Advice(advice_for(error.code).title, _limit_words(error.limit))
     if isinstance(error, NoBlockLeftError):
         return _no_block_words(error)
+    if isinstance(error, PlacesNotPickableError):
+        return _no_places_words(error)
     if isinstance(error, SeatNotPickableError):
         why = SeatWords(store).standing(error.seat_no)
         return Advice(advice_for(error.code).title, why) if why else advice_for(error.code)
@@ -52,6 +55,38 @@ def _no_block_words(error: NoBlockLeftError) -> Advice:
     return Advice(
         title.format(count=error.count), detail.format(count=error.most) or _("Look in all sections and categories.")
     )
+
+
+def _no_places_words(error: PlacesNotPickableError) -> Advice:
+    if error.left is None:
+        return Advice(_("These places are not sold here"), error.name)
+    if error.left == 0:
+        return Advice(_("No place is left there"), error.name)
+    title = ngettext("Only {count} place is left there", "Only {count} places are left there", error.left)
+    detail = figures().joined((error.name, _("Choose fewer places.")))
+    return Advice(title.format(count=figures().number(error.left)), detail)
+
+
+def places_choices(store: ConsoleStore) -> tuple[PlacesChoice, ...]:
+    """The tiers of the open event: name, places left, prices."""
+    event = store.event
+    if event is None:
+        return ()
+    return tuple(
+        PlacesChoice(
+            tier.tier_id,
+            tier.name,
+            figures().joined((places_words(tier.available), category_prices(event, tier.category_no))),
+            tier.available > 0,
+        )
+        for tier in event.tiers
+    )
+
+
+def picked_places(name: str, count: int) -> str:
+    """Said once places were picked, for people who listen."""
+    words = ngettext("{count} place picked", "{count} places picked", count).format(count=figures().number(count))
+    return figures().joined((name, words))
 
 
 def _limit_words(limit: int) -> str:
@@ -136,4 +171,5 @@ def pick_bar_words() -> PickBarWords:
         everywhere=_("All sections"), where=_("Section for the best available"), undo=_("Undo the pick"),
         redo=_("Redo the pick"), find=_("Find a seat"), key_best=keys.BEST.sequence, key_where=keys.WHERE.sequence,
         key_undo=keys.UNDO.sequence, key_redo=keys.REDO.sequence, key_find=keys.FIND.sequence,
+        places=_("Places without numbers"), key_places=keys.PLACES.sequence,
     )  # fmt: skip

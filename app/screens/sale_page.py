@@ -83,11 +83,7 @@ class SalePage(QWidget):
         self._keep_places(bool(picked))
         self.hold.setVisible(not held)
         self.hold.setEnabled(bool(picked))
-        self.hold.set_label(
-            ngettext("Hold {count} seat", "Hold {count} seats", len(picked)).format(count=len(picked))
-            if picked
-            else _("Hold")
-        )
+        self.hold.set_label(_hold_words(sale))
         for button in (self.card, self.exact_cash, self.cash):
             button.setVisible(held)
         self.release.setVisible(held or (state is SaleState.HOLDING and not self.hold.busy))
@@ -213,3 +209,14 @@ class SalePage(QWidget):
         self.card.action_requested.connect(self.card_requested)
         self.exact_cash.action_requested.connect(self.exact_cash_requested)
         self.cash.action_requested.connect(self.cash_requested)
+
+
+def _hold_words(sale: Sale | None) -> str:
+    count = 0 if sale is None else len(sale.picks)
+    if sale is None or not count:
+        return _("Hold")
+    if not sale.seats:
+        return ngettext("Hold {count} place", "Hold {count} places", count).format(count=count)
+    if not sale.place_picks:
+        return ngettext("Hold {count} seat", "Hold {count} seats", count).format(count=count)
+    return ngettext("Hold {count} seat or place", "Hold {count} seats and places", count).format(count=count)

@@ -15,7 +15,7 @@ from app.screens.paying_page import PayingPage
 from app.screens.sale_page import SalePage
 from app.screens.unknown_page import UnknownPage
 from app.screens.watch_page import WatchPage
-from app.screens.words import Advice, role_name, short_seats
+from app.screens.words import Advice, role_name, short_places, short_seats
 from widgets.async_button import AsyncButton
 from widgets.build import column
 from widgets.countdown import Urgency
@@ -283,7 +283,12 @@ class _ParkedButton(QPushButton):
 def _which(sale: Sale, zone: str) -> str:
     """Seats, order and time: what tells two sales of one amount apart."""
     seats = () if sale.hold is None else sale.hold.seats
-    parts = [short_seats(seats), "" if sale.order is None else sale.order.number]
+    places = () if sale.hold is None else sale.hold.places
+    parts = [
+        short_seats(seats),
+        *(short_places(held) for held in places),
+        "" if sale.order is None else sale.order.number,
+    ]
     if sale.payment is not None:
         parts.append(figures().time(sale.payment.begun_at, zone))
     return figures().joined([part for part in parts if part])

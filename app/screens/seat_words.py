@@ -36,14 +36,20 @@ def _ref(sale: Sale, pick: Pick, store: ConsoleStore) -> SeatRef:
 
 
 def _face(sale: Sale, pick: Pick, store: ConsoleStore) -> SaleLineFace:
-    ref = _ref(sale, pick, store)
-    name = seat_name(ref)
-    shown = _("Row {row}").format(row=ref.row) if ref.row else ""
-    seat = _("Seat {seat}").format(seat=ref.number) if ref.number else name
+    """A place without a number is named as its tier is."""
+    if pick.tier_id is not None:
+        shown = name = _tier_name(sale, pick, store)
+        place = figures().joined((_category(pick, store), _("no numbered seat")))
+    else:
+        ref = _ref(sale, pick, store)
+        name = seat_name(ref)
+        row = _("Row {row}").format(row=ref.row) if ref.row else ""
+        shown = figures().joined((row, _("Seat {seat}").format(seat=ref.number) if ref.number else name))
+        place = figures().joined((ref.section, _category(pick, store)))
     return SaleLineFace(
         seat_no=pick.seat_no,
-        name=figures().joined((shown, seat)),
-        place=_place(ref, pick, store),
+        name=shown,
+        place=place,
         types=_types(sale, pick, store),
         chosen_type=pick.price_type_id,
         price=figures().money(pick.amount_minor, sale.currency),
@@ -54,12 +60,19 @@ def _face(sale: Sale, pick: Pick, store: ConsoleStore) -> SaleLineFace:
     )
 
 
-def _place(ref: SeatRef, pick: Pick, store: ConsoleStore) -> str:
-    category = ""
-    if store.event is not None:
-        names = {category.category_no: category.name for category in store.event.categories}
-        category = names.get(pick.category_no, "")
-    return figures().joined((ref.section, category))
+def _tier_name(sale: Sale, pick: Pick, store: ConsoleStore) -> str:
+    """From the hold, which knows it for every event, else from the open one."""
+    held = () if sale.hold is None else sale.hold.places
+    named = {places.tier_id: places.name for places in held}
+    tier = store.tier(pick.tier_id) if store.event is not None and store.event.event_id == sale.event_id else None
+    return named.get(pick.tier_id or 0) or ("" if tier is None else tier.name)
+
+
+def _category(pick: Pick, store: ConsoleStore) -> str:
+    if store.event is None:
+        return ""
+    names = {category.category_no: category.name for category in store.event.categories}
+    return names.get(pick.category_no, "")
 
 
 def _types(sale: Sale, pick: Pick, store: ConsoleStore) -> tuple[tuple[int, str, str], ...]:

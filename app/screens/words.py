@@ -10,7 +10,7 @@ from typing import Final
 from app.core.sale import Sale, SaleState
 from app.core.session import CredentialStorage
 from app.i18n import _, figures, marked
-from backend_client.wire import Role, SeatRef
+from backend_client.wire import HeldPlaces, Role, SeatRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,18 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
     "no-block-left": (
         marked("So many seats are not free together"),
         marked("Choose fewer seats, or look in all sections and categories."),
+    ),
+    "tier-sold-out": (
+        marked("So many places are not left there"),
+        marked("Choose fewer places, or places elsewhere."),
+    ),
+    "tier-in-holds": (
+        marked("The last places there are held by others"),
+        marked("Some may come back: try again in a moment, or choose fewer places."),
+    ),
+    "tier-unknown": (
+        marked("The plan has changed"),
+        marked("Open the event again to load the new plan."),
     ),
     "account-limit": (
         marked("The limit for one buyer is reached"),
@@ -364,6 +376,11 @@ def short_seats(seats: tuple[SeatRef, ...]) -> str:
     named = _("Seat {seat}").format(seat=numbers)
     more = "…" if any(seat.row != row for seat in seats) else ""
     return figures().joined([_("Row {row}").format(row=row), named + more] if row else [named + more])
+
+
+def short_places(places: HeldPlaces) -> str:
+    """`3 × Standing`, for a narrow place."""
+    return f"{figures().number(places.quantity)} × {places.name}"
 
 
 def role_name(role: Role) -> str:

@@ -15,6 +15,7 @@ from app.actions.finish_sale import finish_sale
 from app.actions.hold_seats import hold_picked, release_hold
 from app.actions.pay_card import pay_card
 from app.actions.pay_cash import pay_cash
+from app.actions.pick_places import pick_places
 from app.actions.pick_seats import clear_picks, pick_seats, set_price_type, toggle_seat
 from app.actions.print_tickets import confirm_print, print_tickets
 from app.actions.propose_seats import set_together, show_best, take_offer
@@ -23,16 +24,18 @@ from app.actions.resolve_unknown import resolve_unknown
 from app.actions.resume_sales import resume_open_sales
 from app.actions.show_event import open_event
 from app.actions.sign_in import sign_in
+from app.core.errors import PlacesNotPickableError
 from app.core.picking import OfferKind, SeatOffer
 from app.core.sale import Sale, SaleState
 from app.devices.fake_terminal import AwaitAbort, Decline, FakeCardTerminal, LoseLine
 from app.devices.ticket_printer import PrintState
 from app.journal.async_journal import AsyncJournal
 from app.screens.seat_detail_words import full_face
-from backend_client.errors import AnswerUnknownError, SeatOrphanedError
+from backend_client.errors import AnswerUnknownError, BookingRefusedError, SeatOrphanedError
 from backend_client.seat_frames import StaffStatus
 from backend_client.wire import (
     BestAvailable,
+    ErrorCode,
     EventId,
     OrderStatus,
     PrintJobStatus,
@@ -46,6 +49,8 @@ from booking.services.hold_seats import hold_seats
 from booking.services.sign_in import create_staff
 from booking.store.database import Database
 from tests.server.box_office import ADULT_PRICE, CHILD, CHILD_PRICE, count, digest_of, fan, make_event
+from tests.server.general_admission import FLOOR, make_tier, tier
+from tests.server.general_admission import Counter as PlacesBuyer
 from tests.server.web_api import PASSWORD, api_over
 from tests.unit.counter import Counter, make_counter, open_journal, until
 
@@ -125,6 +130,48 @@ async def test_card_sale_from_pick_to_print(till: Till) -> None:
     assert done.state is SaleState.DONE
     assert len(till.counter.printer.sheets[0].tickets) == 2
     assert await count(till.db, "SELECT count(*) FROM seats WHERE status = 3 AND printed") == 2
+
+
+async def test_places_without_numbers_and_a_seat_in_one_sale(till: Till) -> None:
+    """R11: counted, held, priced, paid and printed with the seat beside them; what is not left is refused by name."""
+    await make_tier(till.db, till.event_id, capacity=5)
+    await open_event(till.counter.desk, till.event_id)
+    pick_places(till.counter.desk, FLOOR, 3)
+    with pytest.raises(PlacesNotPickableError):
+        pick_places(till.counter.desk, FLOOR, 3)
+    await till.hold(7)
+    await set_price_type(till.counter.desk, till.counter.sale.place_picks[0].seat_no, CHILD)
+    assert (await tier(till.db, till.event_id)).in_holds == 3
+    paid = await pay_card(till.counter.desk)
+    assert paid.state is SaleState.PAID
+    assert till.counter.charged_minor == 3 * ADULT_PRICE + CHILD_PRICE
+    await till.issue()
+    assert (await print_tickets(till.counter.desk)).state is SaleState.DONE
+    faces = till.counter.printer.sheets[0].tickets
+    assert sorted((face.section, face.number != "") for face in faces) == [("Floor", False)] * 3 + [("Stalls", True)]
+    assert (await tier(till.db, till.event_id)).sold == 3
+
+
+async def test_places_that_another_till_holds_are_refused_and_the_pick_stays(till: Till) -> None:
+    await make_tier(till.db, till.event_id, capacity=5)
+    await open_event(till.counter.desk, till.event_id)
+    pick_places(till.counter.desk, FLOOR, 4)
+    await PlacesBuyer(till.db, fan(), till.event_id).hold(3)
+    with pytest.raises(BookingRefusedError) as refused:
+        await hold_picked(till.counter.desk)
+    assert refused.value.problem.code is ErrorCode.TIER_IN_HOLDS
+    assert len(till.counter.sale.place_picks) == 4
+    await release_hold(till.counter.desk)
+
+
+async def test_released_places_of_a_till_are_free_at_once(till: Till) -> None:
+    await make_tier(till.db, till.event_id, capacity=5)
+    await open_event(till.counter.desk, till.event_id)
+    pick_places(till.counter.desk, FLOOR, 2)
+    await hold_picked(till.counter.desk)
+    assert (await tier(till.db, till.event_id)).available == 3
+    await release_hold(till.counter.desk)
+    assert (await tier(till.db, till.event_id)).available == 5
 
 
 async def test_decline_then_another_price_type_then_cash(till: Till) -> None:
