@@ -134,6 +134,7 @@ class Sandbox:
         challenge = operation.status is Status.ACTION_REQUIRED
         return {
             "operation_id": "" if operation.by_hand else request.operation_id,
+            "movement": request.operation_id,
             "kind": request.kind.value,
             "status": operation.status.value,
             "charge": operation.charge,
@@ -213,8 +214,6 @@ class Sandbox:
             operations = list(self.ledger.operations.values())
             chosen = [n for n in range(after, len(operations)) if since <= operations[n].at < until]
             shown = [self.answer_body(operations[n]) | {"at": operations[n].at} for n in chosen[:limit]]
-            for n, movement in zip(chosen, shown, strict=False):
-                movement["movement"] = operations[n].request.operation_id
             return Reply(200, {"movements": shown, "next": chosen[limit - 1] + 1 if len(chosen) > limit else None})
 
         return await self._with_faults(self.faults.strike(LIST, Method(), ""), done)
