@@ -109,6 +109,19 @@ from backend_client.wire.plans import (
     VenuePlanList,
 )
 from backend_client.wire.problems import ErrorCode, FieldProblem, Health, Problem, SeatRef
+from backend_client.wire.providers import (
+    CardReader,
+    CardReaderChange,
+    CardReaderList,
+    ChannelProviders,
+    ChannelProvidersChange,
+    ChannelProvidersList,
+    CheckoutPace,
+    PaymentFigures,
+    SaleChannel,
+    WebhookCounts,
+    WebhookReceipt,
+)
 from backend_client.wire.reconciliation import (
     AllowedAction,
     ApprovalAsked,
@@ -196,7 +209,14 @@ __all__ = [
     "ApprovalDecision",
     "BestAvailable",
     "CancelRequest",
+    "CardReader",
+    "CardReaderChange",
+    "CardReaderList",
+    "ChannelProviders",
+    "ChannelProvidersChange",
+    "ChannelProvidersList",
     "CheckoutLine",
+    "CheckoutPace",
     "CheckoutPlaces",
     "CheckoutRequest",
     "DeviceId",
@@ -251,6 +271,7 @@ __all__ = [
     "OrderSummary",
     "OrphanRule",
     "PaymentAnswer",
+    "PaymentFigures",
     "PaymentOperation",
     "PaymentRequest",
     "Plan",
@@ -303,6 +324,7 @@ __all__ = [
     "Role",
     "RunId",
     "RunState",
+    "SaleChannel",
     "SavedPlan",
     "SeatActor",
     "SeatActorKind",
@@ -334,4 +356,6 @@ __all__ = [
     "VenueList",
     "VenuePlan",
     "VenuePlanList",
+    "WebhookCounts",
+    "WebhookReceipt",
 ]
