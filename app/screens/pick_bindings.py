@@ -38,7 +38,6 @@ from app.screens.picking_words import (
 )
 from backend_client.wire import MAX_SEATS_PER_HOLD, Plan
 
-
 NO_TIER = -1
 
 
