@@ -45,6 +45,7 @@ from backend_client.wire import (
     Hold,
     HoldId,
     HoldRequest,
+    HouseHoldList,
     LoginRequest,
     Me,
     OperationId,
@@ -174,6 +175,10 @@ class BookingClient:
     async def tiers(self, event_id: EventId) -> TierList:
         """What is left of the general-admission tiers of an event."""
         return await self._read(f"/v1/events/{event_id}/tiers", TierList)
+
+    async def house_holds(self, event_id: EventId) -> HouseHoldList:
+        """Seats that the house keeps back, for whom and until when; for staff."""
+        return await self._read(f"/v1/events/{event_id}/house-holds", HouseHoldList)
 
     async def event_settings(self, event_id: EventId) -> EventSettings:
         """What operators have set for an event; for staff."""

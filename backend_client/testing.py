@@ -462,6 +462,7 @@ _ROUTES: tuple[tuple[str, str, bool, _Handler], ...] = (
     ("GET", "/v1/events", False, lambda s, _r, _m, _d: _events(s)),
     ("GET", _EVENT, False, lambda s, _r, _m, _d: s.house.event()),
     ("GET", f"{_EVENT}/tiers", False, lambda s, _r, _m, _d: s.tiers()),
+    ("GET", f"{_EVENT}/house-holds", True, lambda s, _r, _m, _d: s.house.list_house_holds()),
     ("GET", f"{_EVENT}/settings", True, lambda s, _r, _m, _d: s.house.settings()),
     ("GET", f"{_EVENT}/plan", False, lambda s, _r, _m, _d: s.house.plan),
     ("GET", rf"{_EVENT}/seats/(\d+)", True, lambda s, _r, m, _d: s.house.seat_detail(int(m[1]))),

@@ -17,11 +17,15 @@ from backend_client.testing_house_seats import GRACE_S
 from backend_client.testing_seat_detail import seat_detail
 from backend_client.wire import (
     ErrorCode,
+    HouseHold,
+    HouseHoldKind,
+    HouseHoldList,
     OrderStatus,
     PrintJob,
     PrintJobId,
     PrintJobStatus,
     SeatDetail,
+    SeatHouseHold,
     TicketId,
     TicketList,
 )
@@ -38,6 +42,29 @@ class House(HousePayments):
         if seat_no >= len(self.states):
             raise RefusalError(ErrorCode.SEAT_UNKNOWN)
         return seat_detail(self, seat_no)
+
+    def list_house_holds(self) -> HouseHoldList:
+        """A house hold for each of `seat_house_holds`, with the seats that it still keeps."""
+        kept: dict[UUID, list[int]] = {}
+        for seat_no, one in self.seat_house_holds.items():
+            if int(self.states[seat_no]) == staff_state(StaffStatus.BLOCKED, HolderKind.HOUSE):
+                kept.setdefault(one.house_hold_id, []).append(seat_no)
+        named = {one.house_hold_id: one for one in self.seat_house_holds.values()}
+        holds = tuple(
+            HouseHold(
+                house_hold_id=hold_id, event_id=self.event_id, kind=named[hold_id].kind, reason=named[hold_id].reason,
+                seats=tuple(self.seat(seat_no) for seat_no in seats), release_at=named[hold_id].release_at,
+                created_at=named[hold_id].created_at, created_by=named[hold_id].created_by,
+            )
+            for hold_id, seats in kept.items()
+        )  # fmt: skip
+        return HouseHoldList(event_id=self.event_id, house_holds=holds, server_time=self.now())
+
+    def keep_back(self, kind: HouseHoldKind, *seats: int) -> None:
+        """The house keeps these seats back, as a supervisor would; call `push_deltas` of the server after it."""
+        hold = SeatHouseHold(house_hold_id=uuid7(), kind=kind, reason="kept", created_at=self.now(), created_by="Sofia")
+        self.seat_house_holds.update(dict.fromkeys(seats, hold))
+        self.set_seats(seats, staff_state(StaffStatus.BLOCKED, HolderKind.HOUSE))
 
     # ------------------------------------------------------------ tickets
 

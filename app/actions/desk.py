@@ -61,6 +61,8 @@ class Patience:
     snapshot_retry_s: float = 0.5
     fallback_s: float = 5.0
     """Between two snapshots while the seat feed is away (R15)."""
+    house_look_s: float = 2.0
+    """After a change of seats that the house keeps back their kinds are read at a random instant of so long."""
     reconnect_window_s: float = 15.0
     """A lost feed is dialled again at a random instant of this window, so that not all consoles come at once (S6)."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from contextlib import aclosing
 
 from app.actions.desk import Desk
+from app.actions.follow_house_seats import read_house_kinds, tells_of_house_seats
 from app.actions.propose_seats import lose_taken_picks
 from app.actions.show_event import open_event
 from app.core.errors import SaleNotReadyError
@@ -40,6 +42,8 @@ async def follow_seats(desk: Desk, *, dial: Dial = dial_websocket) -> None:
         snapshot_retry_s=desk.patience.snapshot_retry_s,
         fallback_s=desk.patience.fallback_s,
     )
+    house_wanted = asyncio.Event()
+    reading = asyncio.create_task(read_house_kinds(desk, event_id, house_wanted), name="house-kinds")
     try:
         while True:
             feed = SeatFeed(desk.client, event_id, rhythm=rhythm, dial=dial)
@@ -49,9 +53,13 @@ async def follow_seats(desk: Desk, *, dial: Dial = dial_websocket) -> None:
                         return
                     if not _take(desk, event):
                         break
+                    if tells_of_house_seats(event):
+                        house_wanted.set()
             await _reload(desk, event_id)
     finally:
         desk.store.put_feed_state(FeedState.CLOSED)
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
 
 
 def _shows(desk: Desk, event_id: EventId) -> bool:

@@ -6,7 +6,7 @@ Each write says which part changed as a `Change` flag; flags add up, so a listen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from app.core.best_blocks import BlockFinder
 from app.core.hold_clock import ServerClock
+from app.core.house_seats import kinds_by_seat
 from app.core.picking import Picking
 from app.core.plan_work import PlanWork
 from app.core.prices import PriceTable
@@ -25,7 +26,17 @@ from app.core.seat_rows import seat_rows
 from app.core.session import Session
 from backend_client.feed_protocol import FeedState
 from backend_client.seat_frames import Delta, Snapshot
-from backend_client.wire import EventDetail, EventId, EventSummary, Plan, SeatRef, Tier, TierCount
+from backend_client.wire import (
+    EventDetail,
+    EventId,
+    EventSummary,
+    HouseHoldKind,
+    HouseHoldList,
+    Plan,
+    SeatRef,
+    Tier,
+    TierCount,
+)
 
 NOTICES_KEPT = 20
 _OUT_OF_DATE = {FeedState.STALE, FeedState.LAGGING}
@@ -48,6 +59,7 @@ class Change(Flag):
     NOTICES = auto()
     PICKING = auto()
     PLACES = auto()
+    HOUSE = auto()
 
 
 class Connection(StrEnum):
@@ -113,6 +125,7 @@ class ConsoleStore:
         self.plan: Plan | None = None
         self.prices: PriceTable | None = None
         self.seat_map: SeatMapState | None = None
+        self.house_kinds: Mapping[int, HouseHoldKind] = {}
         self.picking = Picking()
         self.plan_work = PlanWork()
         self.sale: Sale | None = None
@@ -175,17 +188,26 @@ class ConsoleStore:
 
     def open_event(self, event: EventDetail, plan: Plan) -> None:
         """Show an event: its plan, its prices, and a map without states until the first snapshot."""
+        if not self._shows(event.event_id):
+            self.house_kinds = {}
         self.event, self.plan = event, plan
         self.picking = Picking(together=self.picking.together)
         self.prices = PriceTable.of_event(event)
         self.seat_map = SeatMapState(len(plan.seats.guid))
         self._show_mine()
-        self._changed(Change.EVENT | Change.SEATS | Change.PICKING)
+        self._changed(Change.EVENT | Change.SEATS | Change.PICKING | Change.HOUSE)
 
     def put_event(self, event: EventDetail) -> None:
         """The open event was read again (its prices may be others); the map stays."""
         self.event, self.prices = event, PriceTable.of_event(event)
         self._changed(Change.EVENT)
+
+    def put_house_holds(self, answer: HouseHoldList) -> None:
+        """For whom the house keeps seats of the open event back; those of another event are ignored (S7)."""
+        kinds = kinds_by_seat(answer.house_holds)
+        if self._shows(answer.event_id) and kinds != self.house_kinds:
+            self.house_kinds = kinds
+            self._changed(Change.HOUSE)
 
     def put_places(self, event_id: EventId, counts: Iterable[TierCount]) -> None:
         """How many places of each tier of the open event are left; those of another event are ignored (S7)."""

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from app.core.store import Change, ConsoleStore, NoticeCode
 from app.i18n import _, figures, ngettext
 from app.models.map_plan import map_plan
+from app.screens.house_words import house_kind
 from app.screens.map_words import legend_categories, legend_words, map_texts, zoom_words
 from app.screens.picking_view import PickingView
 from app.screens.sale_panel import SalePanel
@@ -68,28 +69,25 @@ class CounterScreen(QWidget):
     def show_all(self) -> None:
         """Show everything anew."""
         everything = Change.EVENT | Change.SEATS | Change.SALE | Change.PARKED | Change.FEED | Change.NOTICES
-        self.show_change(everything | Change.PICKING)
+        self.show_change(everything | Change.PICKING | Change.HOUSE)
 
     def show_change(self, change: Change) -> None:
         """Show what changed in the store."""
-        if Change.EVENT in change:
-            self._show_event()
-        if Change.SEATS in change:
-            self._show_seats()
-        if Change.PLACES in change:
-            self.picking.show_places()
-        if Change.SALE in change or Change.EVENT in change:
-            self.panel.show_sale()
-        if change & (Change.PICKING | Change.SALE | Change.SESSION):
-            self.picking.show_picking()
-        if Change.PARKED in change:
-            self.panel.show_parked()
-        if Change.TERMINAL in change:
-            self.panel.show_progress()
-        if Change.FEED in change:
-            self._show_feed()
-        if Change.NOTICES in change:
-            self._show_notices()
+        parts = (
+            (Change.EVENT, self._show_event),
+            (Change.SEATS, self._show_seats),
+            (Change.HOUSE, self._show_house),
+            (Change.PLACES, self.picking.show_places),
+            (Change.SALE | Change.EVENT, self.panel.show_sale),
+            (Change.PICKING | Change.SALE | Change.SESSION, self.picking.show_picking),
+            (Change.PARKED, self.panel.show_parked),
+            (Change.TERMINAL, self.panel.show_progress),
+            (Change.FEED, self._show_feed),
+            (Change.NOTICES, self._show_notices),
+        )
+        for part, show in parts:
+            if change & part:
+                show()
 
     def show_time(self) -> None:
         """Once a second and more: what the clocks say."""
@@ -147,6 +145,14 @@ class CounterScreen(QWidget):
         )
         self._free.setVisible(state.loaded)
         self.panel.show_counts()
+
+    def _show_house(self) -> None:
+        """For whom the house keeps seats back."""
+        kinds = self._store.house_kinds
+        numbers = np.fromiter(kinds.keys(), np.int64, len(kinds))
+        codes = np.fromiter((house_kind(kind) for kind in kinds.values()), np.uint8, len(kinds))
+        known = numbers < self.map.plan.seat_count  # a hold of another version of the plan may name more
+        self.map.set_house_kinds(numbers[known], codes[known])
 
     def _show_feed(self) -> None:
         self.map.set_stale(self._store.map_out_of_date)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from app.core.house_seats import is_house_seat
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
+from app.screens.house_words import house_kind_words
 from app.screens.seat_words import seat_ref
 from app.screens.words import seat_name, seat_parts
 from backend_client.seat_frames import (
@@ -162,7 +166,7 @@ class SeatWords:
         return [seat_name(seat_ref(store.plan, seat_no)), offer, *nature, self.state(seat_no)]
 
     def state(self, seat_no: int) -> str:
-        """How the map shows this seat to stand, in words."""
+        """How the map shows this seat to stand, in words; of a house seat also for whom it is kept."""
         seat_map = self._store.seat_map
         if seat_map is None:
             return ""
@@ -170,6 +174,9 @@ class SeatWords:
             return _("in your sale")
         byte = int(seat_map.states[seat_no])
         words = [state_words(byte)]
+        kind = self._store.house_kinds.get(seat_no)
+        if kind is not None and is_house_seat(np.array([byte], np.uint8))[0]:
+            words.append(house_kind_words(kind))
         if byte & PRINTED_BIT:
             words.append(_("ticket printed"))
         if byte & USED_BIT:

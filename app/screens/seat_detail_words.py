@@ -12,12 +12,12 @@ from typing import Final
 
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, marked
+from app.screens.house_words import house_kind_words
 from app.screens.map_words import SeatWords, flag_words
 from app.screens.seat_words import seat_ref
 from app.screens.trouble_words import decline_words
 from app.screens.words import seat_name
 from backend_client.wire import (
-    HouseHoldKind,
     SeatActor,
     SeatActorKind,
     SeatDetail,
@@ -45,15 +45,6 @@ _HAPPENED: Final[dict[str, str]] = {
     "kept-back": marked("Kept back by the house"),
     "given-back": marked("Given back to sale"),
     "plan-changed": marked("The plan changed"),
-}
-_KINDS: Final[dict[HouseHoldKind, str]] = {
-    HouseHoldKind.PROMOTER: marked("Promoter"),
-    HouseHoldKind.ARTIST: marked("Artist"),
-    HouseHoldKind.TECHNICAL: marked("Technical"),
-    HouseHoldKind.ACCESSIBLE: marked("Accessible places"),
-    HouseHoldKind.PRESS: marked("Press"),
-    HouseHoldKind.SPONSOR: marked("Sponsor"),
-    HouseHoldKind.OTHER: marked("Other"),
 }
 _OF_A_TICKET: Final = frozenset({"ticket-issued", "printed", "print-failed", "print-unclear", "used"})
 """Of the order of the sale before them, which needs no second naming."""
@@ -169,7 +160,7 @@ def _facts(detail: SeatDetail, zone: str) -> Iterator[Fact]:
     yield Fact(_("Since"), "" if detail.since is None else _moment(detail.since, now, zone))
     yield Fact(_("Until"), "" if detail.until is None else _moment(detail.until, now, zone))
     if detail.house_hold is not None:
-        yield Fact(_("Kept for"), _(_KINDS[detail.house_hold.kind]))
+        yield Fact(_("Kept for"), house_kind_words(detail.house_hold.kind))
         yield Fact(_("Reason"), detail.house_hold.reason)
     yield Fact(_("Order"), detail.order_number)
     yield Fact(_("Ticket"), _ticket(detail.ticket_status))
@@ -198,7 +189,7 @@ def _ticket(status: TicketStatus | None) -> str:
 def _happening(item: SeatHistoryItem, currency: str, zone: str) -> Happening:
     shown = figures()
     amount = "" if item.amount_minor is None else shown.money(item.amount_minor, currency)
-    kind = "" if item.house_kind is None else _(_KINDS[item.house_kind])
+    kind = "" if item.house_kind is None else house_kind_words(item.house_kind)
     order = "" if item.kind in _OF_A_TICKET else item.order_number
     more = (actor_words(item.by), order, item.price_type_name, amount, kind, _reason(item))
     return Happening(shown.date(item.at, zone), shown.clock(item.at, zone), _happened(item), shown.joined(more))

@@ -40,6 +40,7 @@ FAST = Patience(
     ask_longest_s=0.01,
     snapshot_retry_s=0.001,
     fallback_s=0.01,
+    house_look_s=0.005,
     reconnect_window_s=0.01,
 )
 QUICK_RETRY = RetryPolicy(attempts=3, base_s=0.0, cap_s=0.0)
