@@ -27,6 +27,7 @@ from booking.store.database import Database
 
 Ask = Callable[[PaymentOperation], Awaitable[OperationResult]]
 _UNSETTLED = frozenset({OperationStatus.SENT, OperationStatus.UNKNOWN, OperationStatus.ACTION_REQUIRED})
+_ENDED = frozenset({OperationStatus.SUCCEEDED, OperationStatus.DECLINED})
 
 log = logging.getLogger(__name__)
 
@@ -69,14 +70,29 @@ async def drive(db: Database, provider: PaymentProvider, operation: PaymentOpera
     return None if ask is None else await _send(db, provider, operation, ask)
 
 
-async def take_at_once(db: Database, provider: PaymentProvider, operation: PaymentOperation) -> SettledStep | None:
-    """An authorization that was just opened, and the capture or void that follows from it. The worker does the rest.
-
-    Returns the newest step. An operation of another provider is left alone.
-    """
-    if operation.provider != provider.name:
+async def withdraw(db: Database, provider: PaymentProvider, operation: PaymentOperation) -> SettledStep | None:
+    """Call off an authorization that is not granted: the buyer or the till has given it up. None: it has its answer."""
+    if operation.kind is not OperationKind.AUTHORIZE or operation.status in _ENDED:
         return None
-    step = await authorize(db, provider, operation)
+    return await _record(db, provider, operation, await _asked(provider.withdraw, operation))
+
+
+async def look(db: Database, provider: PaymentProvider, operation: PaymentOperation) -> SettledStep | None:
+    """Ask about an operation that waits for a person, and record only an end. Nothing is sent again."""
+    result = await provider.enquire(operation)
+    if result is None or result.outcome not in (ResultOutcome.SUCCEEDED, ResultOutcome.DECLINED):
+        return None
+    return await _record(db, provider, operation, result)
+
+
+async def take_at_once(db: Database, provider: PaymentProvider, operation: PaymentOperation) -> SettledStep | None:
+    """An operation that was just opened, and the capture or void that follows from it. The worker does the rest.
+
+    Returns the newest step. An operation of another provider is left alone, and one that was sent before.
+    """
+    if operation.provider != provider.name or operation.status is not OperationStatus.CREATED:
+        return None
+    step = await drive(db, provider, operation)
     return None if step is None else await follow_up(db, provider, step)
 
 

@@ -12,8 +12,9 @@ from starlette.routing import Route as HttpRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+from booking.services.choose_provider import ProviderChoice
 from booking.store.database import Database
-from booking.web.calls import PaymentStarter, Route, Services
+from booking.web.calls import PaymentStarter, ProviderServices, Route, Services
 from booking.web.client_address import Network
 from booking.web.feed_socket import serve_feed
 from booking.web.gate import Endpoint, Front
@@ -65,16 +66,20 @@ def create_app(
     db: Database,
     *,
     payments: PaymentStarter | None = None,
+    providers: ProviderServices | None = None,
     rates: RateLimits | None = None,
     trusted_proxies: Sequence[Network] = (),
 ) -> Application:
-    """The API over `db`. `payments` takes an opened authorization to its provider at once.
+    """The API over `db`. `payments` takes an opened authorization to its provider at once; by default the desk.
 
     Nobody is slowed down without `rates`. From now on `db` chooses seats by what this process knows of them.
     """
     seats = SeatTail(db)
     db.blocks.live_free = seats.free_seats
-    return Application(Services(db, seats, payments, rates, tuple(trusted_proxies)))
+    providers = providers or ProviderServices(choice=ProviderChoice(db))
+    if payments is None and providers.desk is not None:
+        payments = providers.desk.take
+    return Application(Services(db, seats, payments, rates, tuple(trusted_proxies), providers))
 
 
 _HOT = ("/holds", "/checkout", "/payments", "/v1/orders/{order_id}", "/seats", "/result", "/v1/holds/{hold_id}")

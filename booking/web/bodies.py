@@ -49,6 +49,11 @@ async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
         ClientDisconnect: the client went away instead of sending it.
     """
     _check_media_type(header(scope, b"content-type") or "")
+    return await read_raw(scope, receive, limit)
+
+
+async def read_raw(scope: Scope, receive: Receive, limit: int) -> bytes:
+    """The whole body, of whatever media type. Raises as `read_body`, but for `UnsupportedMediaTypeError`."""
     announced = header(scope, b"content-length") or ""
     if announced.isdecimal() and int(announced) > limit:
         raise BodyTooLargeError(f"At most {limit} bytes are accepted here.")

@@ -17,6 +17,9 @@ from booking.domain.caller import Caller, Role
 from booking.domain.errors import NotSignedInError
 from booking.domain.model import PaymentOperation, SettledStep
 from booking.domain.replay import Outcome
+from booking.services.choose_provider import ProviderChoice
+from booking.services.payment_desk import PaymentDesk
+from booking.services.webhooks import Webhooks
 from booking.store.database import Database
 from booking.web import addresses
 from booking.web.client_address import Network
@@ -39,6 +42,7 @@ class KeyRule(Enum):
     OPENS_ACCOUNT = "none: there is no caller yet whom a key could belong to; an account that nobody uses is harmless"
     LOOKS_ON = "none: nothing is stored; the same body gets the same answer"
     SIGNS_OUT = "none: a session ends once, whoever asks again"
+    SIGNED = "none: the provider signs each event, and the event's own id is its key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,18 @@ class QueryParameter:
 
 
 @dataclass(frozen=True, slots=True)
+class ProviderServices:
+    """What this process has of payment providers. `desk` drives payments; None where it speaks to none of them.
+
+    `webhooks` takes their events; None where none are taken. `choice` knows the settings; None lets every one pass.
+    """
+
+    desk: PaymentDesk | None = None
+    webhooks: Webhooks | None = None
+    choice: ProviderChoice | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Services:
     """What handlers work with. `payments` drives provider payments at once; None without a provider.
 
@@ -72,6 +88,7 @@ class Services:
     payments: PaymentStarter | None = None
     rates: RateLimits | None = None
     trusted_proxies: tuple[Network, ...] = ()
+    providers: ProviderServices = ProviderServices()
 
 
 PaymentStarter = Callable[[PaymentOperation], Coroutine[Any, Any, SettledStep | None]]
@@ -90,6 +107,8 @@ class Call:
     key: str = ""
     digest: bytes = b""
     query: Mapping[str, str] = field(default_factory=dict)
+    raw: bytes = b""
+    """The body as it came, of a route that has a `raw_limit`."""
 
     @property
     def db(self) -> Database:
@@ -126,7 +145,10 @@ Handler = Callable[[Call], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One row of the table. Method `WS` is a WebSocket, and is served elsewhere."""
+    """One row of the table. Method `WS` is a WebSocket, and is served elsewhere.
+
+    `raw_limit`: it takes so many bytes of whatever kind as they come, because they are signed; 0 for every other route.
+    """
 
     method: str
     path: str
@@ -138,6 +160,7 @@ class Route:
     body: type[wire.RequestMessage] | None = None
     body_limit: int = SMALL_BODY
     query: tuple[QueryParameter, ...] = ()
+    raw_limit: int = 0
 
     @property
     def name(self) -> str:

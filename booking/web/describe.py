@@ -17,10 +17,11 @@ from booking.web.calls import Answer, Call, KeyRule, Route
 Json = dict[str, Any]
 
 _PATH_VALUE = re.compile(r"\{(\w+)\}")
-_NUMBERS_IN_PATHS: Json = {
+_OTHERS_IN_PATHS: Json = {
     "event_id": {"type": "integer", "minimum": 1},
     "seat_no": {"type": "integer", "minimum": 0},
     "tier_id": {"type": "integer", "minimum": 0},
+    "provider": {"type": "string", "minLength": 1},
 }
 _SCHEMA_AT = "#/components/schemas/{name}"
 
@@ -100,7 +101,7 @@ def _security(route: Route) -> list[Json]:
 
 def _path_parameters(route: Route) -> Iterable[Json]:
     for name in _PATH_VALUE.findall(route.path):
-        schema = _NUMBERS_IN_PATHS.get(name) or {"type": "string", "format": "uuid"}
+        schema = _OTHERS_IN_PATHS.get(name) or {"type": "string", "format": "uuid"}
         yield {"name": name, "in": "path", "required": True, "schema": schema}
 
 

@@ -62,7 +62,8 @@ class Endpoint:
             raw = await bodies.read_body(scope, receive, route.body_limit)
             body = bodies.decode_body(raw, route.body)
             digest = bodies.digest_of(route.method, scope["path"], raw) if key else b""
-        return await route.handler(Call(services, scope, caller, token or "", body, key, digest, query))
+        signed = await bodies.read_raw(scope, receive, route.raw_limit) if route.raw_limit else b""
+        return await route.handler(Call(services, scope, caller, token or "", body, key, digest, query, signed))
 
 
 def bearer_token(header: str) -> str | None:

@@ -27,14 +27,17 @@ from granian.server.embed import Server
 
 from booking import own_process
 from booking.domain.errors import BookingError
-from booking.domain.model import PaymentOperation, SettledStep
-from booking.payments.sandbox_client import SandboxProvider
-from booking.services import drive_operation
+from booking.payments.pace import LEAST, MOST, CheckoutPace
+from booking.payments.secrets import MissingSecretError
+from booking.services.choose_provider import ProviderChoice
 from booking.services.migrate import MigrationError, require_own_schema
+from booking.services.payment_desk import PaymentDesk
+from booking.services.providers import add_provider_arguments, is_any_chosen, open_providers, webhook_endpoints
+from booking.services.webhooks import Webhooks
 from booking.store.connection import ANSWER_LIMITS
 from booking.store.database import Database
 from booking.web.application import Application, create_app
-from booking.web.calls import PaymentStarter
+from booking.web.calls import ProviderServices
 from booking.web.client_address import parse_network
 from booking.web.rate_limit import ALLOWANCES, RateLimits, parse_allowance
 
@@ -55,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
     own_process.log_to_standard_error()
     try:
         _run(_serve(chosen))
-    except (BookingError, MigrationError, OSError) as error:
+    except (BookingError, MigrationError, MissingSecretError, OSError) as error:
         sys.stderr.write(f"taquilla serve: {error}\n")
         return CANNOT_REACH
     return 0
@@ -66,7 +69,11 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--dsn", default=os.environ.get("TAQUILLA_DSN"), help="default: $TAQUILLA_DSN")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
-    parser.add_argument("--sandbox-url", help="address of the payment sandbox")
+    add_provider_arguments(parser)
+    parser.add_argument(
+        "--most-checkouts", type=int, default=MOST, metavar="N",
+        help="how many online checkouts may run at once here while the provider is well",
+    )  # fmt: skip
     parser.add_argument("--tls-certificate", type=Path, help="PEM file")
     parser.add_argument("--tls-key", type=Path, help="PEM file")
     _add_rate_arguments(parser)
@@ -74,6 +81,8 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     chosen = parser.parse_args(arguments)
     if not chosen.dsn:
         parser.error("--dsn or TAQUILLA_DSN is needed")
+    if chosen.most_checkouts < LEAST:
+        parser.error(f"--most-checkouts is {LEAST} or more")
     if (chosen.tls_certificate is None) != (chosen.tls_key is None):
         parser.error("--tls-certificate and --tls-key go together")
     if chosen.tls_certificate is None and not is_loopback(chosen.host):
@@ -131,28 +140,27 @@ async def _serve(chosen: argparse.Namespace) -> None:
         try:
             await require_own_schema(db)
             rates = RateLimits(dict(chosen.rate)) if chosen.rate_limits == "on" else None
-            async with _payments(db, chosen.sandbox_url) as payments:
-                app = create_app(db, payments=payments, rates=rates, trusted_proxies=chosen.trusted_proxy)
+            async with _provider_services(db, chosen) as providers:
+                app = create_app(db, providers=providers, rates=rates, trusted_proxies=chosen.trusted_proxy)
                 await _serve_until(end, chosen, app)
         finally:
             await db.close()
 
 
 @asynccontextmanager
-async def _payments(db: Database, sandbox_url: str | None) -> AsyncIterator[PaymentStarter | None]:
-    """What takes an authorization to its provider at once; other providers' operations wait for a worker."""
-    if sandbox_url is None:
-        yield None
+async def _provider_services(db: Database, chosen: argparse.Namespace) -> AsyncIterator[ProviderServices]:
+    """What takes payments to their providers at once, and takes their events; other operations wait for a worker."""
+    choice, endpoints = ProviderChoice(db), webhook_endpoints(chosen)
+    webhooks = Webhooks(db, endpoints) if endpoints else None
+    if not is_any_chosen(chosen):
+        yield ProviderServices(choice=choice)
         return
-    provider = SandboxProvider(sandbox_url)
-
-    async def start(operation: PaymentOperation) -> SettledStep | None:
-        return await drive_operation.take_at_once(db, provider, operation)
-
-    try:
-        yield start
-    finally:
-        await provider.close()
+    async with open_providers(db, chosen) as providers:
+        desk = PaymentDesk(db, providers, CheckoutPace(most=chosen.most_checkouts))
+        try:
+            yield ProviderServices(desk, webhooks, choice)
+        finally:
+            await desk.close()
 
 
 async def _serve_until(end: asyncio.Event, chosen: argparse.Namespace, app: Application) -> None:

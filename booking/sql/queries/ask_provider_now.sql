@@ -1,0 +1,1 @@
+SELECT ask_provider_now($1) AS asked

@@ -1,0 +1,1 @@
+SELECT park_provider_event($1, $2, $3)

@@ -1,0 +1,1 @@
+SELECT remember_reference($1, $2) AS remembered

@@ -1,0 +1,1 @@
+SELECT (set_device_reader($1, $2, $3, $4, $5, $6, $7)).*
