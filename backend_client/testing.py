@@ -50,6 +50,7 @@ from backend_client.wire import (
     Me,
     PaymentRequest,
     PlanChange,
+    PlanFile,
     PlanUpload,
     PrintJobReport,
     PrintJobRequest,
@@ -485,6 +486,7 @@ _ROUTES: tuple[tuple[str, str, bool, _Handler], ...] = (
     ("GET", f"/v1/venues/{_ID}/plans", True, lambda s, _r, m, _d: s.plans.list_plans(UUID(m[1]))),
     ("POST", f"/v1/venues/{_ID}/plans", True,
      lambda s, r, m, _d: s.plans.save(UUID(m[1]), _body(r, PlanUpload))),
+    ("POST", "/v1/plan-files", True, lambda s, r, _m, _d: s.plans.look_at(_body(r, PlanFile))),
     ("GET", rf"/v1/plans/{_ID}/versions/(\d+)", True, lambda s, _r, m, _d: s.plans.read(UUID(m[1]), int(m[2]))),
     ("PUT", r"/v1/events/(\d+)/plan", True, lambda s, r, m, _d: s.plans.change(int(m[1]), _body(r, PlanChange))),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -16,6 +17,10 @@ from backend_client.wire import (
     PlanChange,
     PlanChangeReport,
     PlanEvent,
+    PlanFile,
+    PlanFileReport,
+    PlanFinding,
+    PlanOriginNote,
     PlanUpload,
     PlanVersion,
     SavedPlan,
@@ -43,6 +48,10 @@ class PlanShelf:
     faults: tuple[FieldProblem, ...] = ()
     taken: tuple[SeatRef, ...] = ()
     changes: list[tuple[int, PlanChange]] = field(default_factory=list)
+    reader: Callable[[PlanFile], PlanFileReport] | None = None
+    """Reads files of other formats; without it every file is one that nobody knows."""
+    looked_at: list[PlanFile] = field(default_factory=list)
+    notes: list[PlanOriginNote | None] = field(default_factory=list)
 
     def list_venues(self) -> VenueList:
         """All venues."""
@@ -75,6 +84,16 @@ class PlanShelf:
                 return versions[version - 1]
         raise RefusalError(ErrorCode.NOT_FOUND)
 
+    def look_at(self, file: PlanFile) -> PlanFileReport:
+        """What is in a file."""
+        self.looked_at.append(file)
+        if self.reader is not None:
+            return self.reader(file)
+        fault = PlanFinding(pointer="", code="unknown-format", message="this is no plan")
+        return PlanFileReport(
+            format="unknown", seats=0, ga_capacity=0, sections=0, categories=0, fault_count=1, faults=(fault,)
+        )
+
     def save(self, venue_id: UUID, upload: PlanUpload) -> SavedPlan:
         """A new version, unless `faults` say otherwise."""
         if self.faults:
@@ -85,6 +104,7 @@ class PlanShelf:
         if upload.expected_version is not None and upload.expected_version != len(versions):
             raise RefusalError(ErrorCode.PLAN_CHANGED)
         is_new = data not in versions
+        self.notes.append(upload.origin)
         if is_new:
             versions.append(data)
         number = versions.index(data) + 1

@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from pathlib import Path
+from typing import Final
 from uuid import UUID
 
 from uuid_utils.compat import uuid4
 
 from app.actions.desk import Desk
-from app.core.errors import PlanFileError
+from app.core.errors import PlanFileError, PlanFileTooLargeError, PlanNotReadyError
+from app.core.plan_areas import MAX_PICTURE_BYTES, add_picture
+from app.core.plan_draft import Selection
 from app.core.plan_edits import add_category, add_section, rename_plan
+from app.core.plan_fault_kinds import MAX_TEXT
 from app.core.plan_file import read_plan
 from app.core.plan_work import PlanOrigin, empty_plan
 from app.core.session import Permission, require
 from backend_client.errors import AnswerUnreadableError
-from backend_client.wire import Venue, VenuePlan, VenuePlanList
+from backend_client.wire import (
+    PlanFile,
+    PlanFileReport,
+    PlanOriginNote,
+    PlanRepair,
+    Venue,
+    VenuePlan,
+    VenuePlanList,
+)
+
+LARGEST_IMPORT: Final = 22 * 1024 * 1024
+"""Bytes of a file that a request can carry."""
+KEPT_REPAIRS: Final = 200
+MAX_NOTE: Final = 1_000
+"""Characters of one repair."""
 
 
 def new_guid() -> str:
@@ -77,6 +96,78 @@ async def open_plan_file(desk: Desk, path: Path) -> None:
     else:
         origin = PlanOrigin(work.origin.venue_id, work.origin.venue_name)
     work.begin(draft, origin, saved=False)
+
+
+async def read_import_file(path: Path) -> PlanFile:
+    """A plan file of any format, to be looked at.
+
+    Raises:
+        PlanFileTooLargeError: a request could not carry it.
+        OSError: it cannot be read.
+    """
+    data = await asyncio.to_thread(_read_up_to, path, LARGEST_IMPORT + 1)
+    if len(data) > LARGEST_IMPORT:
+        raise PlanFileTooLargeError(f"more than {LARGEST_IMPORT} bytes")
+    name = "".join(sign for sign in path.stem if sign.isprintable())[:MAX_TEXT].strip()
+    return PlanFile(data=data, name=name)
+
+
+async def look_at_file(desk: Desk, file: PlanFile) -> PlanFileReport:
+    """What is in a plan file of any format, and what is wrong with it; the work stays as it is.
+
+    Raises:
+        NotAllowedError: the role may not draw plans.
+        BookingRefusedError: the seat pattern cannot be read.
+        BookingClientError: it did not work.
+    """
+    require(desk.store.session, Permission.DRAW_PLANS)
+    return await desk.client.read_plan_file(file)
+
+
+def begin_import(desk: Desk, report: PlanFileReport) -> None:
+    """Work on what was read from a file of another kind; what was mended is told with the first version that is saved.
+
+    Raises:
+        NotAllowedError: the role may not draw plans.
+        PlanNotReadyError: the file has faults.
+    """
+    require(desk.store.session, Permission.DRAW_PLANS)
+    if report.plan is None:
+        raise PlanNotReadyError("the file has faults")
+    work = desk.store.plan_work
+    draft = read_plan(report.plan, new_guid)
+    is_same = draft.name.strip() == work.origin.name
+    origin = work.origin if is_same else PlanOrigin(work.origin.venue_id, work.origin.venue_name)
+    work.begin(draft, origin, saved=False, note=_note_of(report))
+
+
+def _note_of(report: PlanFileReport) -> PlanOriginNote:
+    """What is kept with the plan: all kinds of repairs with their numbers, the first ones one by one."""
+    counts = Counter(repair.code for repair in report.repairs)
+    repairs = tuple(
+        PlanRepair(pointer=one.pointer[:MAX_NOTE], code=one.code, message=one.message[:MAX_NOTE])
+        for one in report.repairs[:KEPT_REPAIRS]
+    )
+    return PlanOriginNote(format=report.format, repair_counts=dict(counts), repairs=repairs)
+
+
+async def add_picture_file(desk: Desk, path: Path, width: float, height: float) -> None:
+    """A picture of so many pixels under the drawing of the floor that is shown, as large as fits; it is chosen.
+
+    Raises:
+        PictureRefusedError: it is neither PNG nor JPEG, too large, or there are too many.
+        OSError: it cannot be read.
+    """
+    work = desk.store.plan_work
+    serial, data = work.serial, await asyncio.to_thread(_read_up_to, path, MAX_PICTURE_BYTES + 1)
+    if work.serial == serial:
+        key = work.draft.next_id
+        work.edit(add_picture(work.draft, data, width, height, work.floor_no), Selection(shapes=frozenset({key})))
+
+
+def _read_up_to(path: Path, limit: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(limit)
 
 
 async def recall_draft(desk: Desk) -> bool:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from pathlib import Path
 
 from app.actions.desk import Desk
-from app.core.errors import PlanNotReadyError
+from app.actions.load_plan import new_guid
+from app.core.errors import PlanFileError, PlanNotReadyError
+from app.core.plan_draft import PlanDraft
 from app.core.plan_faults import faults_of, may_be_saved
-from app.core.plan_file import plan_body, write_plan
+from app.core.plan_file import plan_body, read_plan, write_plan
 from app.core.plan_work import PlanWork
 from app.core.session import Permission, require
-from backend_client.errors import BookingRefusedError
+from backend_client.errors import BookingClientError, BookingRefusedError
 from backend_client.wire import ErrorCode, PlanChange, PlanChangeReport, PlanEvent, SavedPlan
+
+_LOG = logging.getLogger(__name__)
 
 
 async def save_plan(desk: Desk) -> SavedPlan:
@@ -33,7 +38,14 @@ async def save_plan(desk: Desk) -> SavedPlan:
         raise PlanNotReadyError("the plan has faults, or no venue")
     data = json.dumps(plan_body(draft), ensure_ascii=False).encode()
     expected = work.origin.expected_version(draft.name.strip())
-    saved = await desk.client.save_plan(venue_id, data, expected, key=desk.new_key())
+    try:
+        saved = await desk.client.save_plan(
+            venue_id, data, expected, key=desk.new_key(), origin=work.origin_note
+        )  # fmt: skip
+    except BookingRefusedError as error:
+        if error.problem.code is ErrorCode.INVALID_REQUEST and work.serial == serial:
+            work.put_refused(error.problem.fields, draft)
+        raise
     if work.serial != serial:
         return saved  # another plan is being drawn meanwhile
     work.note_saved(draft, saved.version)
@@ -45,7 +57,7 @@ async def save_plan(desk: Desk) -> SavedPlan:
 
 
 async def put_event_on_plan(desk: Desk, event: PlanEvent, version: int, reason: str) -> PlanChangeReport:
-    """Put an event on a version of its plan; seats under sale keep it where it is, and they are shown (I4).
+    """Put an event on a version of its plan; seats under sale keep it where it is, and they are listed (I4).
 
     Raises:
         NotAllowedError: the role may not.
@@ -57,8 +69,25 @@ async def put_event_on_plan(desk: Desk, event: PlanEvent, version: int, reason: 
         return await desk.client.change_plan(event.event_id, change, key=desk.new_key())
     except BookingRefusedError as error:
         if error.problem.code is ErrorCode.PLAN_CONFLICT:
-            desk.store.plan_work.put_taken(error.seats)
+            source = await _version_of(desk, event)
+            desk.store.plan_work.put_taken(error.seats, source)
         raise
+
+
+async def _version_of(desk: Desk, event: PlanEvent) -> PlanDraft | None:
+    """The version that the event is on, to show where its seats are; None when it cannot be read now."""
+    origin = desk.store.plan_work.origin
+    if origin.venue_id is None:
+        return None
+    try:
+        plans = await desk.client.venue_plans(origin.venue_id)
+        plan_id = next((plan.plan_id for plan in plans.plans if plan.name == origin.name), None)
+        if plan_id is None:
+            return None
+        return read_plan(await desk.client.plan_file(plan_id, event.plan_version), new_guid)
+    except (BookingClientError, PlanFileError) as error:
+        _LOG.warning("the version of event %s is not read: %s", event.event_id, error)
+        return None
 
 
 async def refresh_events(desk: Desk) -> None:

@@ -10,6 +10,8 @@
     │   ├── PlacesNotPickableError     so many places of the area are not left, or unpriced places-not-pickable
     │   ├── TenderedTooLittleError     less cash than the total                             tendered-too-little
     │   ├── PlanFileError              the file is no seating plan of ours                  plan-file-unreadable
+    │   │   └── PlanFileTooLargeError  a request could not carry it                         plan-file-too-large
+    │   ├── PictureRefusedError        neither PNG nor JPEG, too large, or too many         picture-refused
     │   ├── PlanNotReadyError          the plan has faults, or no venue                     plan-not-ready
     │   └── SaleNotReadyError          the sale is not at a step where this can be done     sale-not-ready
     ├── BySurroundingsError    a device, a file or the keyring
@@ -102,6 +104,16 @@ class PlanFileError(ByPersonError):
     """The text says what is wrong, for the log."""
 
     code = "plan-file-unreadable"
+
+
+class PlanFileTooLargeError(PlanFileError):
+    code = "plan-file-too-large"
+
+
+class PictureRefusedError(ByPersonError):
+    """The text says what is wrong, for the log."""
+
+    code = "picture-refused"
 
 
 class PlanNotReadyError(ByPersonError):

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from enum import IntFlag
 from typing import Final
 
-from app.core.plan_geometry import SEAT_SHARE, Place, RowLine, distance_between, line_of
+from app.core.plan_geometry import SEAT_SHARE, Place, RowLine, Steps, line_of, steps_of, usual_step
+from app.core.plan_memo import Memo
 
 NO_CATEGORY: Final = 0
 STEPS_KEPT: Final = 200
@@ -55,7 +56,11 @@ class DraftSeat:
 
 @dataclass(frozen=True, slots=True)
 class DraftTable:
-    """A table or booth in the middle of its seats; the editor moves it with them and changes nothing else of it."""
+    """A table in the middle of its seats, or a booth: one seat with all that is in it (`plan_tables`).
+
+    `kind` is table or booth, `shape` circle or rectangle; `x`, `y` its middle, `rotation` clockwise in degrees.
+    `whole`: where the plan came from it is sold as a whole; here its seats are sold one by one.
+    """
 
     kind: str
     shape: str
@@ -127,7 +132,7 @@ class DraftShape:
 
 @dataclass(frozen=True, slots=True)
 class DraftStanding:
-    """Places without seats; the editor moves the area and changes nothing else of it."""
+    """Places without seats: general admission. In an event it is a tier of that name with that capacity."""
 
     name: str
     capacity: int
@@ -149,7 +154,7 @@ class DraftView:
 
 @dataclass(frozen=True, slots=True)
 class DraftPicture:
-    """A picture under the drawing; the editor keeps it and does not show it. `image` is base64 as the file has it."""
+    """A picture under the drawing. `image` is base64 as the file has it; `picture_id` is an id as shapes have."""
 
     image: str
     x: float
@@ -158,11 +163,12 @@ class DraftPicture:
     height: float
     opacity: float | None = None
     floor_no: int = 0
+    picture_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class PlanDraft:
-    """All of it. `next_id` is the next free id of categories, sections, rows and shapes.
+    """All of it. `next_id` is the next free id of categories, sections, rows, shapes and pictures.
 
     `schema` is where a file says that its JSON Schema is.
     """
@@ -189,7 +195,7 @@ class PlanDraft:
     @property
     def distance(self) -> float:
         """The usual distance between two seats."""
-        return distance_between([row.places for row in self.rows if row.table is None])
+        return usual_step(_STEPS.of((row for row in self.rows if row.table is None), lambda row: steps_of(row.places)))
 
     @property
     def seat_radius(self) -> float:
@@ -208,6 +214,13 @@ class PlanDraft:
     def shape(self, shape_id: int) -> DraftShape | None:
         return next((shape for shape in self.all_shapes if shape.shape_id == shape_id), None)
 
+    def picture(self, picture_id: int) -> DraftPicture | None:
+        return next((picture for picture in self.pictures if picture.picture_id == picture_id), None)
+
+    def standing_of(self, shape_id: int) -> DraftStanding | None:
+        """The standing area that this shape is the area of."""
+        return next((area for area in self.standing if area.area.shape_id == shape_id), None)
+
     @property
     def all_shapes(self) -> tuple[DraftShape, ...]:
         """Shapes and standing areas, in the order in which they are drawn."""
@@ -217,9 +230,14 @@ class PlanDraft:
         return tuple(row for row in self.rows if row.section_id == section_id)
 
 
+_STEPS: Final[Memo[DraftRow, Steps]] = Memo()
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is chosen: whole rows, single seats by guid, shapes. A seat of a chosen row is not named again."""
+    """What is chosen: whole rows, single seats by guid, shapes and pictures by id. A seat of a chosen row is not named
+    again.
+    """
 
     rows: frozenset[int] = frozenset()
     seats: frozenset[str] = frozenset()
@@ -231,8 +249,11 @@ class Selection:
     def within(self, draft: PlanDraft) -> Selection:
         """Without what the draft does not have (any more)."""
         rows = self.rows & {row.row_id for row in draft.rows}
-        loose = {seat.guid for row in draft.rows if row.row_id not in rows for seat in row.seats}
-        return Selection(rows, self.seats & loose, self.shapes & {shape.shape_id for shape in draft.all_shapes})
+        seats = self.seats
+        if seats:
+            seats &= {seat.guid for row in draft.rows if row.row_id not in rows for seat in row.seats}
+        shapes = {shape.shape_id for shape in draft.all_shapes} | {picture.picture_id for picture in draft.pictures}
+        return Selection(rows, seats, self.shapes & shapes)
 
     def seats_in(self, draft: PlanDraft) -> tuple[DraftSeat, ...]:
         """All chosen seats, those of chosen rows too, in the order of the plan."""

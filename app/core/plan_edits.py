@@ -1,6 +1,6 @@
 """What can be done to a draft: each edit takes a draft and gives the next one. Ids of seats come in as arguments.
 
-An id that the draft does not have changes nothing.
+An id that the draft does not have changes nothing. Tables, floors, areas and aisles have modules of their own.
 """
 
 from __future__ import annotations
@@ -9,24 +9,35 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from app.core.plan_areas import add_shape, change_shape
+from app.core.plan_chosen import duplicate, move, remove, turn
 from app.core.plan_draft import (
     NO_CATEGORY,
     DraftCategory,
     DraftRow,
     DraftSeat,
     DraftSection,
-    DraftShape,
     PlanDraft,
     SeatMark,
     Selection,
 )
-from app.core.plan_geometry import Place, RowLine, even_fractions, fractions_of, turned
+from app.core.plan_geometry import MAX_COORDINATE, Place, RowLine, even_fractions, fractions_of, turned
 from app.core.plan_images import drop_lost_views
 from app.core.plan_numbering import Numbering, numbering_of
+from app.core.plan_parts import at_places, each_chosen_seat, each_row, each_seat
+from app.core.plan_tables import places_round, set_table_seats
+
+__all__ = [
+    "add_category", "add_rows", "add_section", "add_shape", "bend_rows", "change_category", "change_shape",
+    "duplicate", "label_rows", "move", "move_to_section", "number_rows", "number_seat", "put_focal", "remove",
+    "remove_category", "remove_section", "rename_plan", "rename_row", "rename_section", "reshape_row", "resize_hall",
+    "set_category", "set_mark", "set_seat_count", "space_evenly", "turn",
+]  # fmt: skip
 
 NewGuid = Callable[[], str]
 MAX_SEATS_OF_A_ROW = 500
 MAX_ROWS_AT_ONCE = 200
+MAX_CATEGORIES = 64
 
 
 # ---------------------------------------------------------------- the hall
@@ -38,8 +49,9 @@ def rename_plan(draft: PlanDraft, name: str) -> PlanDraft:
 
 
 def resize_hall(draft: PlanDraft, width: float, height: float) -> PlanDraft:
-    """Both above 0; nothing in it moves."""
-    return replace(draft, width=width, height=height) if width > 0 and height > 0 else draft
+    """Both from 1 to what a plan may name; nothing in it moves."""
+    is_possible = all(1 <= side <= MAX_COORDINATE for side in (width, height))
+    return replace(draft, width=width, height=height) if is_possible else draft
 
 
 def put_focal(draft: PlanDraft, focal: Place | None) -> PlanDraft:
@@ -51,7 +63,9 @@ def put_focal(draft: PlanDraft, focal: Place | None) -> PlanDraft:
 
 
 def add_category(draft: PlanDraft, name: str, color: str) -> PlanDraft:
-    """A new category, as the last one."""
+    """A new category, as the last one; none beyond what a plan may have."""
+    if len(draft.categories) >= MAX_CATEGORIES:
+        return draft
     made = DraftCategory(draft.next_id, name, color)
     return replace(draft, categories=(*draft.categories, made), next_id=draft.next_id + 1)
 
@@ -73,12 +87,12 @@ def remove_category(draft: PlanDraft, category_id: int) -> PlanDraft:
     def bare(seat: DraftSeat) -> DraftSeat:
         return replace(seat, category_id=NO_CATEGORY) if seat.category_id == category_id else seat
 
-    return replace(draft, categories=left, rows=_each_seat(draft.rows, bare))
+    return replace(draft, categories=left, rows=each_seat(draft.rows, bare))
 
 
-def add_section(draft: PlanDraft, name: str) -> PlanDraft:
+def add_section(draft: PlanDraft, name: str, floor_no: int = 0) -> PlanDraft:
     """A new section without rows, as the last one."""
-    made = DraftSection(draft.next_id, name)
+    made = DraftSection(draft.next_id, name, "", floor_no)
     return replace(draft, sections=(*draft.sections, made), next_id=draft.next_id + 1)
 
 
@@ -100,7 +114,7 @@ def move_to_section(draft: PlanDraft, row_ids: Iterable[int], section_id: int) -
     """Put rows into another section."""
     if draft.section(section_id) is None:
         return draft
-    return _each_row(draft, row_ids, lambda row: replace(row, section_id=section_id))
+    return each_row(draft, row_ids, lambda row: replace(row, section_id=section_id))
 
 
 # ---------------------------------------------------------------- rows
@@ -133,15 +147,15 @@ def add_rows(
 
 
 def reshape_row(draft: PlanDraft, row_id: int, line: RowLine) -> PlanDraft:
-    """Put the seats on this line; their distances stay in proportion."""
+    """Put the seats on this line; their distances stay in proportion. Those of a table stay round it."""
 
     def shaped(row: DraftRow) -> DraftRow:
-        if not row.seats:
+        if not row.seats or row.table is not None:
             return row
         fractions = fractions_of(row.places) if len(row.seats) > 1 else (0.5,)
-        return _at(row, line.points(fractions))
+        return at_places(row, line.points(fractions))
 
-    return _each_row(draft, (row_id,), shaped)
+    return each_row(draft, (row_id,), shaped)
 
 
 def bend_rows(draft: PlanDraft, row_ids: Iterable[int], bend: float) -> PlanDraft:
@@ -154,28 +168,45 @@ def bend_rows(draft: PlanDraft, row_ids: Iterable[int], bend: float) -> PlanDraf
 
 
 def space_evenly(draft: PlanDraft, row_ids: Iterable[int]) -> PlanDraft:
-    """Equal distances between the seats of each row; its ends stay."""
+    """Equal distances between the seats of each row, whose ends stay, and round each table."""
 
     def even(row: DraftRow) -> DraftRow:
+        if row.table is not None:
+            return at_places(row, places_round(row.table, len(row.seats), draft.distance)) if row.seats else row
         line = row.line
         if line is None or len(row.seats) < 3:
             return row
-        return _at(row, line.points(even_fractions(len(row.seats))))
+        return at_places(row, line.points(even_fractions(len(row.seats))))
 
-    return _each_row(draft, row_ids, even)
+    return each_row(draft, row_ids, even)
 
 
 def set_seat_count(draft: PlanDraft, row_id: int, count: int, new_guid: NewGuid) -> PlanDraft:
-    """So many seats, at the distance they have: added or taken away at the end of the row, numbered as before."""
+    """So many seats, at the distance they have: added or taken away at the end of the row, numbered as before.
+
+    Numbers that no scheme gives were given by hand and stay; new seats get the next ones that are free.
+    """
     row = draft.row(row_id)
+    if row is not None and row.table is not None:
+        return set_table_seats(draft, row_id, count, new_guid)
     count = max(1, min(count, MAX_SEATS_OF_A_ROW))
     if row is None or not row.seats or count == len(row.seats):
         return draft
-    numbering = numbering_of(tuple(seat.number for seat in row.seats)) or Numbering()
     more = _seats_beyond(draft, row, count, new_guid) if count > len(row.seats) else ()
     kept = (*row.seats[:count], *more)
-    numbered = tuple(replace(seat, number=number) for seat, number in zip(kept, numbering.labels(count), strict=True))
-    return drop_lost_views(_each_row(draft, (row_id,), lambda one: replace(one, seats=numbered)))
+    numbering = numbering_of(tuple(seat.number for seat in row.seats))
+    numbers = _numbered_on(kept, len(row.seats)) if numbering is None else numbering.labels(count)
+    numbered = tuple(replace(seat, number=number) for seat, number in zip(kept, numbers, strict=True))
+    return drop_lost_views(each_row(draft, (row_id,), lambda one: replace(one, seats=numbered)))
+
+
+def _numbered_on(seats: tuple[DraftSeat, ...], known: int) -> tuple[str, ...]:
+    """The numbers of the first `known` seats as they are, and for the others the next free whole numbers."""
+    numbers = [seat.number for seat in seats[:known]]
+    taken = set(numbers)
+    following = (str(number) for number in range(len(numbers) + 1, 2 * len(seats) + len(numbers) + 1))
+    free = (number for number in following if number not in taken)
+    return (*numbers, *(next(free) for _seat in seats[known:]))
 
 
 def _seats_beyond(draft: PlanDraft, row: DraftRow, count: int, new_guid: NewGuid) -> tuple[DraftSeat, ...]:
@@ -213,7 +244,7 @@ def number_rows(draft: PlanDraft, row_ids: Iterable[int], numbering: Numbering) 
             row, seats=tuple(replace(seat, number=number) for seat, number in zip(row.seats, labels, strict=True))
         )
 
-    return _each_row(draft, row_ids, numbered)
+    return each_row(draft, row_ids, numbered)
 
 
 def label_rows(draft: PlanDraft, row_ids: Iterable[int], scheme: Numbering) -> PlanDraft:
@@ -221,12 +252,12 @@ def label_rows(draft: PlanDraft, row_ids: Iterable[int], scheme: Numbering) -> P
     chosen = set(row_ids)
     rows = [row for row in draft.rows if row.row_id in chosen]
     labels = dict(zip([row.row_id for row in rows], scheme.labels(len(rows)), strict=True))
-    return _each_row(draft, chosen, lambda row: replace(row, label=labels[row.row_id]))
+    return each_row(draft, chosen, lambda row: replace(row, label=labels[row.row_id]))
 
 
 def rename_row(draft: PlanDraft, row_id: int, label: str) -> PlanDraft:
     """Another label for a row."""
-    return _each_row(draft, (row_id,), lambda row: replace(row, label=label))
+    return each_row(draft, (row_id,), lambda row: replace(row, label=label))
 
 
 # ---------------------------------------------------------------- seats
@@ -234,12 +265,12 @@ def rename_row(draft: PlanDraft, row_id: int, label: str) -> PlanDraft:
 
 def set_category(draft: PlanDraft, selection: Selection, category_id: int) -> PlanDraft:
     """The category of all chosen seats."""
-    return _each_chosen_seat(draft, selection, lambda seat: replace(seat, category_id=category_id))
+    return each_chosen_seat(draft, selection, lambda seat: replace(seat, category_id=category_id))
 
 
 def set_mark(draft: PlanDraft, selection: Selection, mark: SeatMark, *, on: bool) -> PlanDraft:
     """Give all chosen seats a mark, or take it from them."""
-    return _each_chosen_seat(
+    return each_chosen_seat(
         draft, selection, lambda seat: replace(seat, marks=seat.marks | mark if on else seat.marks & ~mark)
     )
 
@@ -247,145 +278,4 @@ def set_mark(draft: PlanDraft, selection: Selection, mark: SeatMark, *, on: bool
 def number_seat(draft: PlanDraft, guid: str, number: str) -> PlanDraft:
     """What is printed on one seat."""
     chosen = Selection(seats=frozenset({guid}))
-    return _each_chosen_seat(draft, chosen, lambda seat: replace(seat, number=number))
-
-
-# ---------------------------------------------------------------- shapes
-
-
-def add_shape(draft: PlanDraft, shape: DraftShape) -> PlanDraft:
-    """`shape_id` is given here."""
-    made = replace(shape, shape_id=draft.next_id)
-    return replace(draft, shapes=(*draft.shapes, made), next_id=draft.next_id + 1)
-
-
-def change_shape(draft: PlanDraft, shape: DraftShape) -> PlanDraft:
-    """The shape of that id becomes this."""
-    return _each_shape(draft, {shape.shape_id}, lambda _old: shape)
-
-
-# ---------------------------------------------------------------- what is chosen
-
-
-def move(draft: PlanDraft, selection: Selection, dx: float, dy: float) -> PlanDraft:
-    """Everything chosen, by so much."""
-
-    def moved(seat: DraftSeat) -> DraftSeat:
-        return replace(seat, x=round(seat.x + dx, 3), y=round(seat.y + dy, 3))
-
-    draft = _each_chosen_seat(draft, selection, moved)
-    draft = _each_row(draft, selection.rows, lambda row: _with_table_moved(row, dx, dy))
-    return _each_shape(draft, selection.shapes, lambda shape: _shape_moved(shape, dx, dy))
-
-
-def turn(draft: PlanDraft, selection: Selection, degrees: float) -> PlanDraft:
-    """Chosen seats, clockwise about their middle; tables turn with their rows."""
-    seats = selection.seats_in(draft)
-    if not seats:
-        return draft
-    xs, ys = [seat.x for seat in seats], [seat.y for seat in seats]
-    middle = ((min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2)
-
-    def around(seat: DraftSeat) -> DraftSeat:
-        x, y = turned(seat.place, middle, degrees)
-        return replace(seat, x=x, y=y)
-
-    def table_around(row: DraftRow) -> DraftRow:
-        if row.table is None:
-            return row
-        x, y = turned((row.table.x, row.table.y), middle, degrees)
-        return replace(row, table=replace(row.table, x=x, y=y, rotation=(row.table.rotation + degrees) % 360))
-
-    return _each_row(_each_chosen_seat(draft, selection, around), selection.rows, table_around)
-
-
-def remove(draft: PlanDraft, selection: Selection) -> PlanDraft:
-    """Everything chosen, and the views from there; a row that loses its last seat goes with it."""
-    rows = []
-    for row in draft.rows:
-        if row.row_id in selection.rows:
-            continue
-        seats = tuple(seat for seat in row.seats if seat.guid not in selection.seats)
-        if seats or not row.seats:
-            rows.append(row if len(seats) == len(row.seats) else replace(row, seats=seats))
-    shapes = tuple(shape for shape in draft.shapes if shape.shape_id not in selection.shapes)
-    standing = tuple(area for area in draft.standing if area.area.shape_id not in selection.shapes)
-    return drop_lost_views(replace(draft, rows=tuple(rows), shapes=shapes, standing=standing))
-
-
-def duplicate(
-    draft: PlanDraft, selection: Selection, dx: float, dy: float, new_guid: NewGuid
-) -> tuple[PlanDraft, Selection]:
-    """Rows and shapes once more, beside themselves, and the copies as the new choice. Seats alone are not copied."""
-    rows, shapes = list(draft.rows), list(draft.shapes)
-    next_id = draft.next_id
-    new_rows, new_shapes = [], []
-    for row in [row for row in draft.rows if row.row_id in selection.rows]:
-        seats = tuple(
-            replace(seat, guid=new_guid(), x=round(seat.x + dx, 3), y=round(seat.y + dy, 3)) for seat in row.seats
-        )
-        rows.append(_with_table_moved(replace(row, row_id=next_id, seats=seats), dx, dy))
-        new_rows.append(next_id)
-        next_id += 1
-    for shape in [shape for shape in draft.shapes if shape.shape_id in selection.shapes]:
-        shapes.append(replace(_shape_moved(shape, dx, dy), shape_id=next_id))
-        new_shapes.append(next_id)
-        next_id += 1
-    chosen = Selection(frozenset(new_rows), frozenset(), frozenset(new_shapes))
-    return replace(draft, rows=tuple(rows), shapes=tuple(shapes), next_id=next_id), chosen
-
-
-# ---------------------------------------------------------------- parts
-
-
-def _at(row: DraftRow, places: tuple[Place, ...]) -> DraftRow:
-    return replace(row, seats=tuple(replace(seat, x=x, y=y) for seat, (x, y) in zip(row.seats, places, strict=True)))
-
-
-def _with_table_moved(row: DraftRow, dx: float, dy: float) -> DraftRow:
-    if row.table is None:
-        return row
-    return replace(row, table=replace(row.table, x=round(row.table.x + dx, 3), y=round(row.table.y + dy, 3)))
-
-
-def _shape_moved(shape: DraftShape, dx: float, dy: float) -> DraftShape:
-    return replace(
-        shape,
-        x=round(shape.x + dx, 3),
-        y=round(shape.y + dy, 3),
-        points=tuple((round(x + dx, 3), round(y + dy, 3)) for x, y in shape.points),
-        text_at=None if shape.text_at is None else (round(shape.text_at[0] + dx, 3), round(shape.text_at[1] + dy, 3)),
-    )
-
-
-def _each_row(draft: PlanDraft, row_ids: Iterable[int], change: Callable[[DraftRow], DraftRow]) -> PlanDraft:
-    chosen = set(row_ids)
-    return replace(draft, rows=tuple(change(row) if row.row_id in chosen else row for row in draft.rows))
-
-
-def _each_seat(rows: tuple[DraftRow, ...], change: Callable[[DraftSeat], DraftSeat]) -> tuple[DraftRow, ...]:
-    return tuple(replace(row, seats=tuple(change(seat) for seat in row.seats)) for row in rows)
-
-
-def _each_chosen_seat(draft: PlanDraft, selection: Selection, change: Callable[[DraftSeat], DraftSeat]) -> PlanDraft:
-    rows = []
-    for row in draft.rows:
-        if row.row_id in selection.rows:
-            rows.append(replace(row, seats=tuple(change(seat) for seat in row.seats)))
-        elif any(seat.guid in selection.seats for seat in row.seats):
-            seats = tuple(change(seat) if seat.guid in selection.seats else seat for seat in row.seats)
-            rows.append(replace(row, seats=seats))
-        else:
-            rows.append(row)
-    return replace(draft, rows=tuple(rows))
-
-
-def _each_shape(draft: PlanDraft, shape_ids: Iterable[int], change: Callable[[DraftShape], DraftShape]) -> PlanDraft:
-    chosen = set(shape_ids)
-    return replace(
-        draft,
-        shapes=tuple(change(shape) if shape.shape_id in chosen else shape for shape in draft.shapes),
-        standing=tuple(
-            replace(area, area=change(area.area)) if area.area.shape_id in chosen else area for area in draft.standing
-        ),
-    )
+    return each_chosen_seat(draft, chosen, lambda seat: replace(seat, number=number))

@@ -14,6 +14,7 @@ from typing import Final, Literal
 import msgspec
 
 from app.core.errors import PlanFileError
+from app.core.plan_areas import bounds_of
 from app.core.plan_draft import (
     NO_CATEGORY,
     DraftCategory,
@@ -26,7 +27,6 @@ from app.core.plan_draft import (
     PlanDraft,
     SeatMark,
 )
-from app.core.plan_faults import bounds_of
 from app.core.plan_images import (
     FilePicture,
     FileView,
@@ -164,7 +164,7 @@ class _Plan(_Part):
 
 def plan_body(draft: PlanDraft) -> Json:
     """The draft as a JSON value of our format."""
-    names = {category.category_id: category.name for category in draft.categories}
+    names = {category.category_id: category.name.strip() for category in draft.categories}
     body: Json = {"$schema": draft.schema} if draft.schema else {}
     body |= {
         "taquilla_plan": VERSION,
@@ -175,12 +175,14 @@ def plan_body(draft: PlanDraft) -> Json:
         body["focal_point"] = _point_body(*draft.focal)
     if draft.floors:
         body["floors"] = list(draft.floors)
-    body["categories"] = [{"name": category.name, "color": category.color} for category in draft.categories]
+    body["categories"] = [
+        {"name": names[category.category_id], "color": category.color} for category in draft.categories
+    ]
     body["sections"] = [_section_body(draft, section, names) for section in draft.sections]
     body["areas"] = [_area_body(shape) for shape in draft.shapes]
     body["standing"] = [
         {
-            "name": area.name,
+            "name": area.name.strip(),
             "capacity": area.capacity,
             "category": names.get(area.category_id, ""),
             "area": _area_body(area.area),
@@ -200,7 +202,7 @@ def write_plan(draft: PlanDraft) -> bytes:
 
 
 def _section_body(draft: PlanDraft, section: DraftSection, names: dict[int, str]) -> Json:
-    body: Json = {"name": section.name}
+    body: Json = {"name": section.name.strip()}
     if section.key:
         body["key"] = section.key
     if section.floor_no:
@@ -210,7 +212,7 @@ def _section_body(draft: PlanDraft, section: DraftSection, names: dict[int, str]
 
 
 def _row_body(row: DraftRow, names: dict[int, str]) -> Json:
-    body: Json = {"label": row.label}
+    body: Json = {"label": row.label.strip()}
     texts = {"label_position": row.label_position, "row_text": row.row_text, "seat_text": row.seat_text}
     body.update({name: text for name, text in texts.items() if text})
     if row.table is not None:
@@ -220,7 +222,7 @@ def _row_body(row: DraftRow, names: dict[int, str]) -> Json:
 
 
 def _seat_body(seat: DraftSeat, names: dict[int, str]) -> Json:
-    body: Json = {"id": seat.guid, "number": seat.number, "x": seat.x, "y": seat.y}
+    body: Json = {"id": seat.guid, "number": seat.number.strip(), "x": seat.x, "y": seat.y}
     body["category"] = names.get(seat.category_id, "")
     if seat.marks:
         body["marks"] = [name for name, mark in _MARK_NAMES.items() if mark in seat.marks]
@@ -318,7 +320,7 @@ class _Reader:
         for made in sections:
             by_name.setdefault(made.name.strip(), made.section_id)
         views = views_of_file(plan.views, by_name, self._guids)
-        pictures = tuple(picture_of_file(picture) for picture in plan.pictures)
+        pictures = tuple(picture_of_file(picture, self._id()) for picture in plan.pictures)
         width, height = _size_of(plan, rows)
         focal = None if plan.focal_point is None else (plan.focal_point.x, plan.focal_point.y)
         return PlanDraft(

@@ -10,11 +10,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 Place = tuple[float, float]
+Steps: TypeAlias = npt.NDArray[np.float64]
+"""Distances between the neighbours of one row."""
 _STRAIGHT = 1e-6
 _PLACES = 3
+MAX_COORDINATE = 1_000_000.0
+"""The largest that a plan may name, either way."""
 USUAL_DISTANCE = 20.0
 """Between two seats where a plan has none to measure."""
 SEAT_SHARE = 0.4
@@ -104,11 +111,16 @@ def line_of(places: Sequence[Place]) -> RowLine:
     return RowLine(start, end, _bend_through(start, places[len(places) // 2], end))
 
 
-def distance_between(rows: Sequence[Sequence[Place]]) -> float:
-    """The usual distance between neighbours of a row."""
-    steps = [math.dist(one, other) for places in rows for one, other in pairwise(places)]
-    apart = [step for step in steps if step > _STRAIGHT]
-    return median(apart) if apart else USUAL_DISTANCE
+def steps_of(places: Sequence[Place]) -> Steps:
+    """The distances between the neighbours of a row, without those at one place."""
+    steps = np.array([math.dist(one, other) for one, other in pairwise(places)], np.float64)
+    return steps[steps > _STRAIGHT]
+
+
+def usual_step(rows: Sequence[Steps]) -> float:
+    """The usual distance between neighbours, over all rows."""
+    steps = np.concatenate(rows) if rows else np.empty(0)
+    return float(np.median(steps)) if len(steps) else USUAL_DISTANCE
 
 
 def turned(place: Place, middle: Place, degrees: float) -> Place:

@@ -1,6 +1,6 @@
-"""Images that a plan carries and the editor does not show: views from seats and pictures under the drawing.
+"""Images that a plan carries: views from seats, which the editor keeps and does not show, and pictures under it.
 
-They go through a draft as they are. Views belong to seats and sections, and go when those go.
+Views belong to seats and sections, and go when those go.
 """
 
 from __future__ import annotations
@@ -92,10 +92,10 @@ def _view_body(view: DraftView, names: Mapping[int, str]) -> Json:
     return body | {"image": view.image}
 
 
-def picture_of_file(picture: FilePicture) -> DraftPicture:
+def picture_of_file(picture: FilePicture, picture_id: int) -> DraftPicture:
     """A picture of a file."""
     return DraftPicture(
-        picture.image, picture.x, picture.y, picture.width, picture.height, picture.opacity, picture.floor
+        picture.image, picture.x, picture.y, picture.width, picture.height, picture.opacity, picture.floor, picture_id
     )
 
 

@@ -1,34 +1,80 @@
-"""A draft as the plan canvas draws it, and what is chosen on the canvas as the draft names it."""
+"""A draft as the plan canvas draws it, one floor at a time, and what is chosen on the canvas as the draft names it."""
 
 from __future__ import annotations
 
-from app.core.plan_draft import DraftRow, DraftShape, DraftTable, PlanDraft, Selection
-from app.core.plan_faults import PlanFault, bounds_of
+from typing import Final
+
+from app.core.plan_areas import bounds_of
+from app.core.plan_draft import DraftPicture, DraftRow, DraftShape, DraftTable, PlanDraft, Selection
+from app.core.plan_faults import PlanFault
 from app.core.plan_file import text_place
-from app.i18n import _, figures
-from widgets.plan_canvas import CanvasRow, CanvasScene, CanvasSeat, CanvasShape, Chosen
+from app.core.plan_floors import floor_of_row, shown_on
+from app.core.plan_focus import FocusSource, focus_of
+from app.core.plan_memo import Memo
+from app.core.plan_neighbours import aisles_of
+from app.core.plan_restore import TakenSeat
+from app.i18n import _, current_language, figures
+from widgets.plan_canvas import (
+    CanvasFocus,
+    CanvasPicture,
+    CanvasRow,
+    CanvasScene,
+    CanvasSeat,
+    CanvasShape,
+    Chosen,
+)
 from widgets.plan_canvas.scene import CanvasTable
 
 GRID = 5.0
 _LETTER_SHARE = 0.58
 _RESIZABLE = frozenset({"rectangle", "circle", "ellipse"})
+_ROWS: Final[Memo[DraftRow, CanvasRow]] = Memo()
+"""Rows as they were drawn last; a row that an edit leaves alone is not made anew."""
 
 
-def plan_scene(draft: PlanDraft, faults: tuple[PlanFault, ...]) -> CanvasScene:
-    """The whole draft; seats that a fault (no mere warning) is about are ringed."""
+def plan_scene(
+    draft: PlanDraft,
+    faults: tuple[PlanFault, ...],
+    floor_no: int = 0,
+    *,
+    with_neighbours: bool = False,
+    lost: tuple[TakenSeat, ...] = (),
+) -> CanvasScene:
+    """One floor; seats that a fault (no mere warning) is about are ringed, those of `lost` show where they were."""
     colors = {category.category_id: category.color[:7] for category in draft.categories}
     names = {category.category_id: category.name for category in draft.categories}
     sections = {section.section_id: section.name for section in draft.sections}
+    floors = {section.section_id: floor_of_row(draft, section.section_id) for section in draft.sections}
     wrong = frozenset[str]().union(*(fault.where.seats for fault in faults if not fault.is_warning))
     standing = {area.area.shape_id: area.name for area in draft.standing}
+    every_row = _ROWS.of(
+        draft.rows,
+        lambda row: _row(row, sections.get(row.section_id, ""), colors, names),
+        (colors, names, sections, current_language()),
+    )
+    (x, y), source = focus_of(draft)
     return CanvasScene(
         draft.width,
         draft.height,
         draft.seat_radius,
-        tuple(_row(row, sections.get(row.section_id, ""), colors, names) for row in draft.rows),
-        tuple(_shape(shape, standing.get(shape.shape_id)) for shape in draft.all_shapes),
+        tuple(
+            made for row, made in zip(draft.rows, every_row, strict=True) if floors.get(row.section_id, 0) == floor_no
+        ),
+        tuple(
+            _shape(shape, standing.get(shape.shape_id))
+            for shape in draft.all_shapes
+            if shown_on(draft, shape.floor_no) == floor_no
+        ),
         GRID,
         wrong,
+        tuple(_picture(one) for one in draft.pictures if shown_on(draft, one.floor_no) == floor_no),
+        CanvasFocus(x, y, source is not FocusSource.PLAN),
+        aisles_of(draft) if with_neighbours else None,
+        tuple(
+            CanvasSeat(f"lost {seat.guid}", *seat.place, "", seat.ref.number, 0, seat.ref.number)
+            for seat in lost
+            if seat.place is not None and seat.floor_no == floor_no
+        ),
     )
 
 
@@ -43,21 +89,24 @@ def selection_of(chosen: Chosen) -> Selection:
 
 
 def row_name(row: DraftRow, section: str) -> str:
-    """`Stalls · Row A`, spoken and as a title."""
+    """`Stalls · Row A`, `Stalls · Table T1`; spoken and as a title."""
     parts = [section] if section else []
-    parts.append(_("Row {row}").format(row=row.label) if row.label.strip() else _("Row without a name"))
+    if row.table is not None and row.label.strip():
+        words = _("Booth {name}") if row.table.kind == "booth" else _("Table {name}")
+        parts.append(words.format(name=row.label))
+    else:
+        parts.append(_("Row {row}").format(row=row.label) if row.label.strip() else _("Row without a name"))
     return figures().joined(parts)
 
 
 def _row(row: DraftRow, section: str, colors: dict[int, str], names: dict[int, str]) -> CanvasRow:
     line = row.line
-    name = row_name(row, section)
+    name, none = row_name(row, section), _("No category")
+    seat_words, joined = _("Seat {seat}"), figures().joined
     seats = tuple(
         CanvasSeat(
             seat.guid, seat.x, seat.y, colors.get(seat.category_id, ""), seat.number, int(seat.marks),
-            figures().joined(
-                [name, _("Seat {seat}").format(seat=seat.number), names.get(seat.category_id, _("No category"))]
-            ),
+            joined([name, seat_words.format(seat=seat.number), names.get(seat.category_id, none)]),
         )
         for seat in row.seats
     )  # fmt: skip
@@ -71,15 +120,26 @@ def _row(row: DraftRow, section: str, colors: dict[int, str], names: dict[int, s
         line.bend if line is not None and can_bend else 0.0,
         row.label_position,
         None if row.table is None else _table(row.table),
-    )
+    ).placed()
 
 
 def _table(table: DraftTable) -> CanvasTable:
     return CanvasTable(table.shape, table.x, table.y, table.width, table.height, table.rotation)
 
 
+def _picture(picture: DraftPicture) -> CanvasPicture:
+    opacity = 1.0 if picture.opacity is None else picture.opacity
+    return CanvasPicture(
+        picture.picture_id, picture.image, picture.x, picture.y, picture.width, picture.height, opacity,
+        _("Picture under the drawing"),
+    )  # fmt: skip
+
+
 def _shape(shape: DraftShape, standing_name: str | None) -> CanvasShape:
     text = shape.text if standing_name is None else standing_name
+    name = text or _("Shape")
+    if standing_name is not None:
+        name = _("Standing places {name}").format(name=standing_name or "–")
     bounds = bounds_of(shape)
     if shape.shape == "text":
         half = max(len(text), 1) * shape.text_size * _LETTER_SHARE / 2
@@ -91,7 +151,7 @@ def _shape(shape: DraftShape, standing_name: str | None) -> CanvasShape:
         shape.y,
         shape.width,
         shape.height,
-        text or _("Shape"),
+        name,
         shape.points,
         shape.rotation,
         shape.color,
@@ -99,5 +159,6 @@ def _shape(shape: DraftShape, standing_name: str | None) -> CanvasShape:
         text_place(shape),
         shape.text_size,
         bounds,
-        shape.shape in _RESIZABLE and not shape.rotation and standing_name is None,
+        shape.shape in _RESIZABLE and not shape.rotation,
+        standing_name is not None,
     )

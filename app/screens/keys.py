@@ -83,6 +83,9 @@ ANYWHERE: Final = (*SALE, *PICKING)
 
 ON_PLAN: Final = (
     Key("V R B S T", marked("Choose, draw a row, a block, a stage, a text; Enter draws it in the middle")),
+    Key("O H G F", marked("Draw a table, a booth, standing places; set where people look")),
+    Key("N", marked("Show who sits beside whom")),
+    Key("Ctrl + PgUp / PgDn", marked("Go to the next floor, to the one before")),
     Key("↑ ↓", marked("Go from row to row and to the shapes")),
     Key("← →", marked("Go along the seats of the row")),
     Key("Ctrl + ← ↑ → ↓", marked("Move what is chosen; with Shift by the smallest step")),
@@ -95,7 +98,7 @@ ON_PLAN: Final = (
     Key("Ctrl+S", marked("Save the plan as a new version")),
     Key("+ / −", marked("Zoom in, zoom out")),
     Key("0", marked("Show the whole plan")),
-    Key(marked("Alt + click"), marked("Choose one seat of a row")),
+    Key(marked("Alt + click"), marked("Choose one seat of a row, or the picture under the drawing")),
     Key(marked("Alt + drag"), marked("Move freely, without the grid")),
 )
 """In the plan editor."""

@@ -1,17 +1,14 @@
-"""The plan editor's wishes, bound: in and out of it, opening, saving, files, events, and the draft that is kept."""
+"""The plan editor's wishes, bound: in and out of it, opening, saving, events, and the draft that is kept."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
-from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtWidgets import QFileDialog
 
 from app.actions.desk import Desk
-from app.actions.load_plan import begin_plan, load_plans, load_venues, open_plan, open_plan_file, recall_draft
-from app.actions.save_plan import keep_draft, put_event_on_plan, refresh_events, save_plan, write_plan_file
+from app.actions.load_plan import begin_plan, load_plans, load_venues, open_plan, recall_draft
+from app.actions.save_plan import keep_draft, put_event_on_plan, refresh_events, save_plan
 from app.bridge.deeds import Deeds
 from app.bridge.dialogs import ask
 from app.core.errors import PlanFileError
@@ -21,12 +18,14 @@ from app.screens.dialogs import AskDialog
 from app.screens.main_window import MainWindow
 from app.screens.plan_dialogs import EventsOnPlanDialog, NewPlanDialog, OpenPlanDialog, PlanKeysDialog
 from app.screens.plan_editor import PlanEditorScreen
-from app.screens.words import Advice, advice_for, advice_for_error, seat_names
+from app.screens.plan_files import PlanFiles
+from app.screens.words import Advice, advice_for, seat_names
 from backend_client.errors import BookingClientError, BookingRefusedError
 from backend_client.wire import ErrorCode, PlanEvent, SavedPlan, Venue
 
 _KEEP_MS = 800
 _FAULTS_SHOWN = 4
+_SEATS_TOLD = 8
 _LOG = logging.getLogger(__name__)
 
 
@@ -46,6 +45,7 @@ class PlanBindings(QObject):
         self._keep.setSingleShot(True)
         self._keep.setInterval(_KEEP_MS)
         self._keep.timeout.connect(self._on_keep_timeout)
+        self._files = PlanFiles(window, desk, deeds, self._may_replace)
         desk.store.plan_work.subscribe(self._on_work_changed)
         window.plans_requested.connect(self._on_plans_requested)
         self.connect_screens()
@@ -57,10 +57,9 @@ class PlanBindings(QObject):
         editor.save_requested.connect(self._on_save_requested)
         editor.new_requested.connect(self._on_new_requested)
         editor.open_requested.connect(self._on_open_requested)
-        editor.file_open_requested.connect(self._on_file_open_requested)
-        editor.file_save_requested.connect(self._on_file_save_requested)
         editor.events_requested.connect(self._on_events_requested)
         editor.keys_requested.connect(self._on_keys_requested)
+        self._files.connect_screens()
 
     async def offer(self) -> None:
         """Say that there is a draft that was not saved, to somebody who may go on with it."""
@@ -200,6 +199,7 @@ class PlanBindings(QObject):
             more = "" if len(found) <= _FAULTS_SHOWN else " …"
             detail = "\n".join(found[:_FAULTS_SHOWN]) + more
             self._editor.tell(Advice(_("The booking system does not take this plan"), detail, "danger"))
+            self._editor.focus_refusals()
             return
         self._tell_saved(saved)
 
@@ -245,64 +245,13 @@ class PlanBindings(QObject):
                 if error.problem.code is not ErrorCode.PLAN_CONFLICT:
                     raise
                 title = _("{event} stays on its version: seats are in the way").format(event=event.name)
-                self._editor.tell(Advice(title, seat_names(error.seats), "danger"))
+                self._editor.tell(Advice(title, seat_names(error.seats[:_SEATS_TOLD]), "danger"))
                 self._editor.canvas.reveal()
+                self._editor.focus_refusals()
                 return
             moved += 1
         words = ngettext("{count} event is on this version now", "{count} events are on this version now", moved)
         self._editor.tell(Advice(words.format(count=figures().number(moved)), "", "success"))
-
-    # ------------------------------------------------------------ files
-
-    def _on_file_open_requested(self) -> None:
-        self._deeds.start("open-plan-file", self._open_file)
-
-    async def _open_file(self) -> None:
-        if not await self._may_replace():
-            return
-        dialog = self._file_dialog(_("Open a plan file"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        if not await ask(dialog):
-            return
-        path = Path(dialog.selectedFiles()[0])
-        try:
-            await open_plan_file(self._desk, path)
-        except OSError as error:
-            _LOG.warning("not read: %s", error)
-            self._editor.tell(advice_for("plan-file-not-read"))
-        except PlanFileError as error:
-            _LOG.warning("no plan: %s: %s", path, error)
-            advice = advice_for_error(error)
-            self._editor.tell(replace(advice, detail=f"{advice.detail}\n{error}"))
-        else:
-            self._editor.banner.clear()
-            self._editor.canvas.fit()
-
-    def _on_file_save_requested(self) -> None:
-        self._deeds.start("save-plan-file", self._save_file)
-
-    async def _save_file(self) -> None:
-        dialog = self._file_dialog(_("Save the plan to a file"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("json")
-        dialog.selectFile(f"{self._desk.store.plan_work.draft.name.strip() or 'plan'}.json")
-        if not await ask(dialog):
-            return
-        path = Path(dialog.selectedFiles()[0])
-        try:
-            await write_plan_file(self._desk, path)
-        except OSError as error:
-            _LOG.warning("not written: %s", error)
-            self._editor.tell(advice_for("plan-file-not-written"))
-        else:
-            self._editor.tell(Advice(_("Saved to the file {name}").format(name=path.name), "", "success"))
-
-    def _file_dialog(self, title: str) -> QFileDialog:
-        dialog = QFileDialog(self._window, title)
-        dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
-        dialog.setNameFilters([_("Seating plans (*.json)"), _("All files (*)")])
-        dialog.setAccessibleName(title)
-        return dialog
 
     # ------------------------------------------------------------ what is not saved
 

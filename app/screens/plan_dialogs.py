@@ -20,7 +20,7 @@ _WIDTH_PX, _HEIGHT_PX = 560, 420
 _ROLE = Qt.ItemDataRole.UserRole
 
 
-class _PlanDialog(QDialog):
+class PlanDialog(QDialog):
     """A title, something in the middle, and two answers."""
 
     def __init__(self, theme: Theme, title: str, yes: str, parent: QWidget) -> None:
@@ -48,7 +48,7 @@ class _PlanDialog(QDialog):
         self.setMinimumWidth(_WIDTH_PX)
 
 
-class OpenPlanDialog(_PlanDialog):
+class OpenPlanDialog(PlanDialog):
     """Plans of one venue at a time, each with its versions. `chosen` is the answer."""
 
     venue_chosen = Signal(object)
@@ -110,7 +110,7 @@ class OpenPlanDialog(_PlanDialog):
         self.yes.setEnabled(self.versions.currentRow() >= 0)
 
 
-class NewPlanDialog(_PlanDialog):
+class NewPlanDialog(PlanDialog):
     """Where a new plan stands and what it is called."""
 
     def __init__(self, theme: Theme, venues: tuple[Venue, ...], parent: QWidget) -> None:
@@ -135,7 +135,7 @@ class NewPlanDialog(_PlanDialog):
         self.yes.setEnabled(bool(text.strip()))
 
 
-class EventsOnPlanDialog(_PlanDialog):
+class EventsOnPlanDialog(PlanDialog):
     """Which events go on a version of their plan, and why. A seat under sale keeps its event where it is (I4)."""
 
     def __init__(self, theme: Theme, events: tuple[PlanEvent, ...], version: int, parent: QWidget) -> None:

@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import (
-    QListWidget,
-    QListWidgetItem,
-    QMenu,
-    QPushButton,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from app.actions.load_plan import new_guid
 from app.core import plan_edits as edits
-from app.core.plan_draft import NOTHING, DraftShape, PlanDraft, Selection
-from app.core.plan_faults import SHOWN_AT_MOST, PlanFault, faults_of, may_be_saved
+from app.core.plan_areas import change_picture, resized
+from app.core.plan_draft import NOTHING
+from app.core.plan_faults import PlanFault, faults_of, may_be_saved
+from app.core.plan_floors import things_on
 from app.core.plan_geometry import RowLine
+from app.core.plan_tables import change_table
 from app.core.plan_work import PlanWork
-from app.i18n import _, figures, ngettext
+from app.i18n import _
 from app.models.plan_scene import GRID, chosen_of, plan_scene, selection_of
-from app.screens.plan_drawing import rows_in, text_at
-from app.screens.plan_page import PlanPage
-from app.screens.plan_seats_page import SeatsPage
-from app.screens.plan_shape_page import ShapePage, resized
+from app.screens.plan_drawing import drawn_with
+from app.screens.plan_floor_tabs import PlanFloorTabs
+from app.screens.plan_side import PlanSide
 from app.screens.plan_tools import PlanTools
-from app.screens.plan_words import TOOL_WORDS, fault_words, standing_words
+from app.screens.plan_words import TOOL_WORDS, standing_words
 from app.screens.words import Advice
 from widgets.async_button import AsyncButton
-from widgets.build import column, frame, label, row, scrolling
+from widgets.build import column, frame, label, row
 from widgets.plan_canvas import CanvasScene, PlanCanvas, Tool
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
-_SIDE_PX = 316
-_FAULTS_PX = 128
-_FAULT_LINE_PX = 42
-_ROOMY_PX = 560
 _SETTLE_MS = 120
 
 
@@ -50,6 +43,8 @@ class PlanEditorScreen(QWidget):
     open_requested = Signal()
     file_open_requested = Signal()
     file_save_requested = Signal()
+    import_requested = Signal()
+    picture_requested = Signal()
     events_requested = Signal()
     keys_requested = Signal()
 
@@ -58,21 +53,20 @@ class PlanEditorScreen(QWidget):
         self._theme = theme
         self._work = work
         self._faults: tuple[PlanFault, ...] = ()
-        self._shown: tuple[PlanDraft, tuple[PlanFault, ...], CanvasScene] | None = None
+        self._with_neighbours = False
+        self._shown: tuple[tuple[object, ...], CanvasScene] | None = None
+        self._drawn_from: tuple[object, ...] = ()
+        """Kept, so that no other draft gets the id of the one that is drawn."""
         self.canvas = PlanCanvas(theme)
         self.tools = PlanTools(theme)
-        self.plan_page = PlanPage(theme, work)
-        self.seats_page = SeatsPage(theme, work)
-        self.shape_page = ShapePage(theme, work)
-        self.faults = QListWidget()
+        self.floors = PlanFloorTabs(work)
+        self.side = PlanSide(theme, work)
         self.banner = StatusBanner(theme)
         self.back = AsyncButton("‹ " + _("Back"))
         self.menu = QPushButton(_("Plan…"))
         self.save = AsyncButton(_("Save as a version"), "primary")
         self._name = label(kind="title")
         self._standing = label(tone="muted", wrap=True)
-        self._fault_title = label(kind="lead", wrap=True)
-        self._pages = QStackedWidget()
         self._settle = QTimer(self)
         self._settle.setSingleShot(True)
         self._settle.setInterval(_SETTLE_MS)
@@ -96,6 +90,10 @@ class PlanEditorScreen(QWidget):
         """Put the keyboard on the drawing."""
         self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def focus_refusals(self) -> None:
+        """Put the keyboard on what was refused."""
+        self.side.refusals.focus_first()
+
     def tell(self, words: Advice) -> None:
         """Say what is the matter."""
         self.banner.tell(words.tone, words.title, words.detail)
@@ -114,49 +112,32 @@ class PlanEditorScreen(QWidget):
         self._standing.setText(standing_words(work))
         can_copy = bool(work.selection.rows or work.selection.shapes)
         self.tools.show_history(work.history, can_copy=can_copy, can_remove=bool(work.selection))
-        self._show_page()
+        self.floors.show_work()
+        self.side.show_work()
         self._settle.start()
 
     def _scene(self) -> CanvasScene:
-        """The draft as it is drawn; made anew only when it or its faults are others."""
-        shown = self._work.draft, self._faults
-        if self._shown is None or self._shown[0] is not shown[0] or self._shown[1] is not shown[1]:
-            self._shown = *shown, plan_scene(*shown)
-        return self._shown[2]
-
-    def _show_page(self) -> None:
-        selection = self._work.selection
-        page: PlanPage | SeatsPage | ShapePage = self.plan_page
-        if selection.rows or selection.seats:
-            page = self.seats_page
-        elif selection.shapes:
-            page = self.shape_page
-        page.show_work()
-        self._pages.setCurrentIndex([self.plan_page, self.seats_page, self.shape_page].index(page))
+        """The floor as it is drawn; made anew only when something of it is another."""
+        work = self._work
+        shown: tuple[object, ...] = (
+            id(work.draft), id(self._faults), work.floor_no, self._with_neighbours, work.taken,
+        )  # fmt: skip
+        if self._shown is None or self._shown[0] != shown:
+            made = plan_scene(
+                work.draft, self._faults, work.floor_no, with_neighbours=self._with_neighbours, lost=work.lost_taken
+            )
+            self._shown = shown, made
+            self._drawn_from = work.draft, self._faults
+        return self._shown[1]
 
     def _look_for_faults(self) -> None:
-        """Validate; the list keeps its place while nothing of it changes."""
+        """Validate."""
         found = faults_of(self._work.draft)
-        count = len(found)
-        self._fault_title.setText(
-            ngettext("{count} thing to put right", "{count} things to put right", count).format(
-                count=figures().number(count)
-            )
-            if found
-            else _("Nothing to put right")
-        )
-        self.faults.setVisible(bool(found))
+        self.side.show_faults(found)
         self.save.setEnabled(may_be_saved(found) and self._work.origin.venue_id is not None and self._work.is_changed)
-        if found == self._faults and self.faults.count() == min(count, SHOWN_AT_MOST):
-            return
-        self._faults = found
-        self.faults.clear()
-        for fault in found[:SHOWN_AT_MOST]:
-            item = QListWidgetItem(("! " if fault.is_warning else "✕ ") + fault_words(fault))
-            item.setToolTip(item.text())
-            self.faults.addItem(item)
-        self._fit_faults()
-        self.canvas.show_scene(self._scene(), chosen_of(self._work.selection))
+        if found != self._faults:
+            self._faults = found
+            self.canvas.show_scene(self._scene(), chosen_of(self._work.selection))
 
     # ------------------------------------------------------------ the drawing
 
@@ -171,34 +152,32 @@ class PlanEditorScreen(QWidget):
         if isinstance(start, tuple) and isinstance(end, tuple):
             self._work.edit(edits.reshape_row(self._work.draft, row_id, RowLine(start, end, bend)))
 
-    def _on_canvas_shape_resized(self, shape_id: int, width: float, height: float) -> None:
-        shape = self._work.draft.shape(shape_id)
+    def _on_canvas_shape_resized(self, key: int, width: float, height: float) -> None:
+        """A corner was dragged: of a shape, a picture, or the table of a row, which keep their upper left corner."""
+        draft = self._work.draft
+        shape, picture, one = draft.shape(key), draft.picture(key), draft.row(key)
         if shape is not None:
-            self._work.edit(edits.change_shape(self._work.draft, resized(shape, width, height)))
+            self._work.edit(edits.change_shape(draft, resized(shape, width, height)))
+        elif picture is not None:
+            high = width * picture.height / picture.width  # in proportion
+            self._work.edit(change_picture(draft, replace(picture, width=width, height=round(high, 3))))
+        elif one is not None and one.table is not None:
+            table = one.table
+            x, y = table.x + (width - table.width) / 2, table.y + (height - table.height) / 2
+            self._work.edit(change_table(draft, key, replace(table, x=x, y=y, width=width, height=height), new_guid))
 
     def _on_canvas_drawn(self, tool: object, x0: float, y0: float, x1: float, y1: float) -> None:
-        draft = self._work.draft
-        if tool in {Tool.ROW, Tool.ROWS}:
-            made, selection = rows_in(draft, self._work.selection, (x0, y0), (x1, y1), block=tool is Tool.ROWS)
-        elif tool is Tool.STAGE:
-            left, top = min(x0, x1), min(y0, y1)
-            stage = DraftShape(
-                0, "rectangle", left, top, max(abs(x1 - x0), GRID), max(abs(y1 - y0), GRID), text=_("Stage")
-            )
-            made, selection = edits.add_shape(draft, stage), Selection(shapes=frozenset({draft.next_id}))
-        else:
-            made, selection = text_at(draft, (x1, y1), _("Text"))
-        self._work.edit(made, selection)
-        self.focus_page()
+        if not isinstance(tool, Tool):
+            return
+        work = self._work
+        made, selection = drawn_with(tool, work.draft, work.selection, work.floor_no, (x0, y0), (x1, y1))
+        work.edit(made, selection)
+        if tool is not Tool.FOCUS:
+            self.focus_page()
 
     def focus_page(self) -> None:
         """Put the keyboard on the words of what is chosen."""
-        if self._work.selection.rows or self._work.selection.seats:
-            self.seats_page.focus_first()
-        elif self._work.selection.shapes:
-            self.shape_page.focus_first()
-        else:
-            self.plan_page.name.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.side.focus_page()
 
     def _on_remove(self) -> None:
         self._work.edit(edits.remove(self._work.draft, self._work.selection), NOTHING)
@@ -210,21 +189,46 @@ class PlanEditorScreen(QWidget):
             self._work.edit(made, chosen)
 
     def _on_all(self) -> None:
+        """Everything on this floor but pictures, which lie under it all."""
         draft = self._work.draft
-        rows = frozenset(one.row_id for one in draft.rows)
-        self._work.choose(Selection(rows, shapes=frozenset(shape.shape_id for shape in draft.all_shapes)))
+        found = things_on(draft, self._work.floor_no)
+        pictures = {picture.picture_id for picture in draft.pictures}
+        self._work.choose(replace(found, shapes=found.shapes - pictures))
 
-    def _on_fault_chosen(self, item: QListWidgetItem) -> None:
+    def _on_fault_chosen(self, fault: object) -> None:
         """Show where it is; what is nowhere in the drawing is put right on the page of the plan."""
-        fault = self._faults[self.faults.row(item)]
-        self._work.choose(fault.where)
-        self.canvas.reveal()
+        if isinstance(fault, PlanFault):
+            self._work.choose(fault.where)
+            self.canvas.reveal()
+
+    def _on_refusal_chosen(self, number: int) -> None:
+        """Show the seat that is in the way, or where it was; of a refused plan what the line is about."""
+        work = self._work
+        if work.taken:
+            seat = work.taken[number]
+            if work.choose_taken(seat):
+                self.canvas.reveal()
+            elif seat.place is not None:
+                self.canvas.show_place(*seat.place)
+        elif number < len(work.refused):
+            work.choose(work.refused[number].where)
+            self.canvas.reveal()
+
+    def _on_neighbours_toggled(self, on: bool) -> None:
+        self._with_neighbours = on
+        self.show_work()
 
     def _on_undo(self) -> None:
         self._work.undo()
 
     def _on_redo(self) -> None:
         self._work.redo()
+
+    def _on_next_floor(self) -> None:
+        self.floors.step(1)
+
+    def _on_floor_before(self) -> None:
+        self.floors.step(-1)
 
     def _on_tool_key(self, tool: Tool) -> None:
         self.canvas.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -236,6 +240,7 @@ class PlanEditorScreen(QWidget):
             (_("New plan…"), self.new_requested),
             (_("Open a plan…"), self.open_requested),
             (_("Open a file…"), self.file_open_requested),
+            (_("Import a file…"), self.import_requested),
             (_("Save to a file…"), self.file_save_requested),
             (_("Keys…"), self.keys_requested),
             (_("Put events on this version…"), self.events_requested),
@@ -270,39 +275,18 @@ class PlanEditorScreen(QWidget):
         inside.addWidget(self.canvas, 1)
         left = column(theme, gap="small")
         left.addWidget(self.tools)
+        left.addWidget(self.floors)
         left.addWidget(drawing, 1)
         sides = row(theme, gap="medium")
         sides.addLayout(left, 1)
-        sides.addWidget(self._side())
+        sides.addWidget(self.side)
         page = column(theme, margin="medium", gap="medium", parent=self)
         page.addLayout(head)
         page.addWidget(self.banner)
         page.addLayout(sides, 1)
 
-    def _side(self) -> QWidget:
-        theme = self._theme
-        for one in (self.plan_page, self.seats_page, self.shape_page):
-            holder = QWidget()
-            inner = column(theme, margin="medium", parent=holder)
-            inner.addWidget(one)
-            self._pages.addWidget(scrolling(holder))
-        self.faults.setAccessibleName(_("Things to put right"))
-        self.faults.setWordWrap(True)
-        card = frame("card")
-        inside = column(theme, gap="small", parent=card)
-        inside.setContentsMargins(1, 1, 1, 1)
-        inside.addWidget(self._pages, 1)
-        below = column(theme, gap="tight")
-        edge = theme.space("medium")
-        below.setContentsMargins(edge, 0, edge, edge)
-        below.addWidget(self._fault_title)
-        below.addWidget(self.faults)
-        inside.addLayout(below)
-        card.setFixedWidth(_SIDE_PX)
-        return card
-
     def _connect(self) -> None:
-        canvas, tools = self.canvas, self.tools
+        canvas, tools, side = self.canvas, self.tools, self.side
         canvas.chosen_changed.connect(self._on_canvas_chosen_changed)
         canvas.move_requested.connect(self._on_canvas_move_requested)
         canvas.row_shaped.connect(self._on_canvas_row_shaped)
@@ -317,8 +301,10 @@ class PlanEditorScreen(QWidget):
         tools.fit_requested.connect(canvas.fit)
         tools.duplicate_requested.connect(self._on_duplicate)
         tools.removal_requested.connect(self._on_remove)
-        self.faults.itemClicked.connect(self._on_fault_chosen)
-        self.faults.itemActivated.connect(self._on_fault_chosen)
+        tools.neighbours_toggled.connect(self._on_neighbours_toggled)
+        side.fault_chosen.connect(self._on_fault_chosen)
+        side.refusals.entry_chosen.connect(self._on_refusal_chosen)
+        side.plan_page.pictures.picture_requested.connect(self.picture_requested)
         self.back.action_requested.connect(self.back_requested)
         self.save.action_requested.connect(self.save_requested)
         self.menu.clicked.connect(self._on_menu_clicked)
@@ -330,21 +316,15 @@ class PlanEditorScreen(QWidget):
             ("Ctrl+Y", self._on_redo),
             ("Ctrl+D", self._on_duplicate),
             ("Ctrl+S", self.save.click),
+            ("Ctrl+PgUp", self._on_next_floor),
+            ("Ctrl+PgDown", self._on_floor_before),
         ):
             self._add_key(self, sequence, slot)
         self._add_key(canvas, "Ctrl+A", self._on_all)
+        self._add_key(canvas, "N", tools.neighbours.toggle)
         canvas.tool_keys = {key: tool for tool, (_words, key) in TOOL_WORDS.items()}
-
-    def _fit_faults(self) -> None:
-        """As high as its lines, and no higher than there is room for."""
-        most = _FAULTS_PX if self.height() > _ROOMY_PX else _FAULTS_PX * 2 // 3
-        self.faults.setFixedHeight(min(most, _FAULT_LINE_PX * max(self.faults.count(), 1) + 4))
 
     def _add_key(self, owner: QWidget, sequence: str, slot: object) -> None:
         shortcut = QShortcut(QKeySequence(sequence), owner)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(slot)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit_faults()

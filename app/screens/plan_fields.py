@@ -6,10 +6,15 @@ import math
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
 
+from app.i18n import _
 from widgets.build import column, label, leading
+from widgets.choice_box import ChoiceBox
 from widgets.theme import Theme
+
+SEVERAL = -1
+"""What a choice says while the chosen things differ."""
 
 
 class NumberField(QLineEdit):
@@ -82,6 +87,37 @@ def captioned(theme: Theme, caption: str, control: QWidget) -> QVBoxLayout:
     made.addWidget(control)
     made.addStretch(1)
     return made
+
+
+def fill_choices(box: ChoiceBox, choices: list[tuple[str, int]], chosen: set[int]) -> None:
+    """Choices, and the one that all of the chosen have; several of them are named so (`SEVERAL`)."""
+    box.blockSignals(True)
+    box.clear()
+    if len(chosen) > 1:
+        box.add_choice(_("Several"), "", SEVERAL)
+    for name, number in choices:
+        box.add_choice(name, "", number)
+    box.setCurrentIndex(0 if len(chosen) > 1 else max(box.findData(next(iter(chosen), 0)), 0))
+    box.blockSignals(False)
+
+
+def small_button(sign: str, words: str) -> QToolButton:
+    """A button of one sign; the words are spoken, and shown in its tip."""
+    made = QToolButton()
+    made.setText(sign)
+    made.setAccessibleName(words)
+    made.setToolTip(words)
+    return made
+
+
+def emptied(box: QVBoxLayout) -> None:
+    """Take everything out of a column."""
+    while box.count():
+        item = box.takeAt(0)
+        widget = None if item is None else item.widget()
+        if widget is not None:
+            widget.hide()
+            widget.deleteLater()
 
 
 def plain_button(text: str) -> QPushButton:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
-from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core import plan_edits as edits
 from app.core.plan_draft import DraftCategory, DraftSection
+from app.core.plan_fault_kinds import MAX_TEXT
+from app.core.plan_floors import move_section_to_floor, shown_on
 from app.core.plan_work import PlanWork
 from app.i18n import _
-from app.screens.plan_fields import NumberField, captioned, plain_button
+from app.screens.plan_color_button import ColorButton
+from app.screens.plan_fields import NumberField, captioned, emptied, fill_choices, plain_button, small_button
+from app.screens.plan_hall_boxes import FloorsBox, FocusBox, PicturesBox
+from app.screens.plan_words import floor_names
 from widgets.build import column, label, row
+from widgets.choice_box import ChoiceBox
 from widgets.theme import Theme
 
-_SWATCH_PX = 16
 _LARGEST = 100_000.0
 
 
@@ -26,12 +29,16 @@ class PlanPage(QWidget):
         self._theme = theme
         self._work = work
         self.name = QLineEdit()
+        self.name.setMaxLength(MAX_TEXT)
         self.width_field = NumberField(1.0, _LARGEST, 50.0, 1)
         self.height_field = NumberField(1.0, _LARGEST, 50.0, 1)
         self.add_category = plain_button(_("Add a category"))
         self.add_section = plain_button(_("Add a section"))
         self.categories: list[CategoryLine] = []
         self.sections: list[SectionLine] = []
+        self.floors = FloorsBox(theme, work)
+        self.focus = FocusBox(theme, work)
+        self.pictures = PicturesBox(theme, work)
         self._category_box = column(theme, gap="tight")
         self._section_box = column(theme, gap="tight")
         self._build()
@@ -50,10 +57,12 @@ class PlanPage(QWidget):
             field.set_value(value)
         self._show_categories(draft.categories)
         self._show_sections(draft.sections)
+        for box in (self.floors, self.focus, self.pictures):
+            box.show_work()
 
     def _show_categories(self, categories: tuple[DraftCategory, ...]) -> None:
         if [line.category_id for line in self.categories] != [one.category_id for one in categories]:
-            _empty(self._category_box)
+            emptied(self._category_box)
             self.categories = [CategoryLine(self._theme, self._work, one.category_id) for one in categories]
             for line in self.categories:
                 self._category_box.addWidget(line)
@@ -62,7 +71,7 @@ class PlanPage(QWidget):
 
     def _show_sections(self, sections: tuple[DraftSection, ...]) -> None:
         if [line.section_id for line in self.sections] != [one.section_id for one in sections]:
-            _empty(self._section_box)
+            emptied(self._section_box)
             self.sections = [SectionLine(self._theme, self._work, one.section_id) for one in sections]
             for line in self.sections:
                 self._section_box.addWidget(line)
@@ -83,6 +92,8 @@ class PlanPage(QWidget):
         page.addWidget(label(_("Sections"), kind="lead"))
         page.addLayout(self._section_box)
         page.addWidget(self.add_section)
+        for box in (self.floors, self.focus, self.pictures):
+            page.addWidget(box)
         page.addStretch(1)
 
     def _on_name_text_edited(self, text: str) -> None:
@@ -102,7 +113,7 @@ class PlanPage(QWidget):
 
     def _on_add_section_clicked(self) -> None:
         taken = {one.name for one in self._work.draft.sections}
-        self._work.edit(edits.add_section(self._work.draft, free_name(_("Section"), taken)))
+        self._work.edit(edits.add_section(self._work.draft, free_name(_("Section"), taken), self._work.floor_no))
         self.sections[-1].name.setFocus()
         self.sections[-1].name.selectAll()
 
@@ -112,20 +123,18 @@ class CategoryLine(QWidget):
 
     def __init__(self, theme: Theme, work: PlanWork, category_id: int) -> None:
         super().__init__()
-        self._theme = theme
         self._work = work
-        self._color = ""
         self.category_id = category_id
-        self.color = QToolButton()
+        self.color = ColorButton(theme, _("Colour"))
         self.name = QLineEdit()
-        self.remove = _remove_button(_("Remove this category"))
-        self.color.setAccessibleName(_("Colour"))
+        self.remove = small_button("✕", _("Remove this category"))
+        self.name.setMaxLength(MAX_TEXT)
         self.name.setAccessibleName(_("Name of the category"))
         inside = row(theme, gap="tight", parent=self)
         inside.addWidget(self.color)
         inside.addWidget(self.name, 1)
         inside.addWidget(self.remove)
-        self.color.clicked.connect(self._on_color_clicked)
+        self.color.color_chosen.connect(self._on_color_chosen)
         self.name.textEdited.connect(self._on_name_text_edited)
         self.remove.clicked.connect(self._on_remove_clicked)
 
@@ -133,24 +142,14 @@ class CategoryLine(QWidget):
         """Show name and colour."""
         if self.name.text() != category.name:
             self.name.setText(category.name)
-        if self._color != category.color:
-            self._color = category.color
-            self.color.setIcon(_swatch(self._theme, category.color))
+        self.color.show_color(category.color)
         self.remove.setEnabled(not any(area.category_id == self.category_id for area in self._work.draft.standing))
 
-    def _on_color_clicked(self) -> None:
-        menu = QMenu(self)
-        for color in self._theme.categories:
-            menu.addAction(_swatch(self._theme, color), color).setData(color.lower())
-        menu.triggered.connect(self._on_color_triggered)
-        menu.popup(self.color.mapToGlobal(QPoint(0, self.color.height())))
-
-    def _on_color_triggered(self, action: object) -> None:
-        color = str(getattr(action, "data", str)())
+    def _on_color_chosen(self, color: str) -> None:
         self._work.edit(edits.change_category(self._work.draft, self.category_id, self.name.text(), color))
 
     def _on_name_text_edited(self, text: str) -> None:
-        changed = edits.change_category(self._work.draft, self.category_id, text, self._color)
+        changed = edits.change_category(self._work.draft, self.category_id, text, self.color.color)
         self._work.edit(changed, merge=f"category-{self.category_id}")
 
     def _on_remove_clicked(self) -> None:
@@ -165,22 +164,36 @@ class SectionLine(QWidget):
         self._work = work
         self.section_id = section_id
         self.name = QLineEdit()
-        self.remove = _remove_button(_("Remove this section with its rows"))
+        self.remove = small_button("✕", _("Remove this section with its rows"))
+        self.name.setMaxLength(MAX_TEXT)
         self.name.setAccessibleName(_("Name of the section"))
-        inside = row(theme, gap="tight", parent=self)
+        self.floor = ChoiceBox(theme)
+        self.floor.setAccessibleName(_("Floor"))
+        inside = row(theme, gap="tight")
         inside.addWidget(self.name, 1)
         inside.addWidget(self.remove)
+        page = column(theme, gap="tight", parent=self)
+        page.addLayout(inside)
+        page.addWidget(self.floor)
         self.name.textEdited.connect(self._on_name_text_edited)
         self.remove.clicked.connect(self._on_remove_clicked)
+        self.floor.activated.connect(self._on_floor_activated)
 
     def show_section(self, section: DraftSection) -> None:
-        """Show the name."""
+        """Show the name, and the floor where there are several."""
         if self.name.text() != section.name:
             self.name.setText(section.name)
+        names = floor_names(self._work.draft)
+        self.floor.setVisible(len(names) > 1)
+        choices = [(name, number) for number, name in enumerate(names)]
+        fill_choices(self.floor, choices, {shown_on(self._work.draft, section.floor_no)})
 
     def _on_name_text_edited(self, text: str) -> None:
         changed = edits.rename_section(self._work.draft, self.section_id, text)
         self._work.edit(changed, merge=f"section-{self.section_id}")
+
+    def _on_floor_activated(self, index: int) -> None:
+        self._work.edit(move_section_to_floor(self._work.draft, self.section_id, index))
 
     def _on_remove_clicked(self) -> None:
         self._work.edit(edits.remove_section(self._work.draft, self.section_id))
@@ -192,33 +205,3 @@ def free_name(word: str, taken: set[str]) -> str:
     while f"{word} {number}" in taken:
         number += 1
     return f"{word} {number}"
-
-
-def _remove_button(words: str) -> QToolButton:
-    made = QToolButton()
-    made.setText("✕")
-    made.setAccessibleName(words)
-    made.setToolTip(words)
-    return made
-
-
-def _swatch(theme: Theme, color: str) -> QIcon:
-    picture = QPixmap(_SWATCH_PX, _SWATCH_PX)
-    picture.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(picture)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    known = QColor.isValidColorName(color[:7])
-    painter.setBrush(QColor(color[:7]) if known else theme.color("border_strong"))
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.drawEllipse(1, 1, _SWATCH_PX - 2, _SWATCH_PX - 2)
-    painter.end()
-    return QIcon(picture)
-
-
-def _empty(box: QVBoxLayout) -> None:
-    while box.count():
-        item = box.takeAt(0)
-        widget = None if item is None else item.widget()
-        if widget is not None:
-            widget.hide()
-            widget.deleteLater()

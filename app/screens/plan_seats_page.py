@@ -8,17 +8,20 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from app.actions.load_plan import new_guid
 from app.core import plan_edits as edits
 from app.core.plan_draft import DraftRow, DraftSeat, SeatMark, Selection
+from app.core.plan_fault_kinds import MAX_TEXT
 from app.core.plan_work import PlanWork
 from app.i18n import _
-from app.screens.plan_fields import NumberField, captioned, plain_button, show_layout
+from app.screens.plan_fields import SEVERAL, NumberField, captioned, fill_choices, plain_button, show_layout
+from app.screens.plan_floor_choice import FloorChoice
+from app.screens.plan_neighbours_box import NeighboursBox
 from app.screens.plan_numbering_box import NumberingBox, RowNamesBox
+from app.screens.plan_table_box import TableBox
 from app.screens.plan_words import MARK_WORDS, selection_words
 from widgets.build import column, label, row
 from widgets.choice_box import ChoiceBox
 from widgets.theme import Theme
 from widgets.tick_box import TickBox
 
-_SEVERAL = -1
 _TURN = 15.0
 _LARGEST_BEND = 10_000.0
 
@@ -33,11 +36,16 @@ class SeatsPage(QWidget):
         self.title = label(kind="title", wrap=True)
         self.row_label = QLineEdit()
         self.seat_number = QLineEdit()
+        for field in (self.row_label, self.seat_number):
+            field.setMaxLength(MAX_TEXT)
         self.section = ChoiceBox(theme)
         self.category = ChoiceBox(theme)
         self.count = NumberField(1, edits.MAX_SEATS_OF_A_ROW)
         self.bend = NumberField(-_LARGEST_BEND, _LARGEST_BEND, 5.0, 1)
         self.marks = {mark: TickBox(theme, _(words)) for mark, words in MARK_WORDS.items()}
+        self.table = TableBox(theme, work)
+        self.neighbours = NeighboursBox(theme, work)
+        self.floor = FloorChoice(theme, work)
         self.numbering = NumberingBox(theme, work)
         self.row_names = RowNamesBox(theme, work)
         self.even = plain_button(_("Equal distances"))
@@ -70,6 +78,9 @@ class SeatsPage(QWidget):
         self._show_category(seats)
         for mark, box in self.marks.items():
             self._show_mark(box, mark, seats)
+        self.table.show_row(one_row)
+        self.neighbours.show_work()
+        self.floor.show_work()
         self.numbering.show_rows(rows)
         self.row_names.show_rows(rows)
 
@@ -82,11 +93,13 @@ class SeatsPage(QWidget):
         self.count.set_value(len(one.seats))
 
     def _show_rows(self, rows: list[DraftRow]) -> None:
-        show_layout(self._line_fields, shown=bool(rows))
+        show_layout(self._section_fields, shown=bool(rows))
+        show_layout(self._line_fields, shown=any(one.table is None for one in rows))
+        self.even.setVisible(bool(rows))
         bends = {0.0 if one.line is None else round(one.line.bend, 1) for one in rows}
         self.bend.set_value(next(iter(bends)) if len(bends) == 1 else 0.0)
         sections = {one.section_id for one in rows}
-        self._fill(self.section, [(one.name or "–", one.section_id) for one in self._work.draft.sections], sections)
+        fill_choices(self.section, [(one.name or "–", one.section_id) for one in self._work.draft.sections], sections)
 
     def _show_category(self, seats: tuple[DraftSeat, ...]) -> None:
         chosen = {seat.category_id for seat in seats}
@@ -94,19 +107,7 @@ class SeatsPage(QWidget):
         if chosen - {number for _name, number in choices}:
             choices.insert(0, (_("No category"), 0))
             chosen = {number if number in {n for _x, n in choices} else 0 for number in chosen}
-        self._fill(self.category, choices, chosen)
-
-    @staticmethod
-    def _fill(box: ChoiceBox, choices: list[tuple[str, int]], chosen: set[int]) -> None:
-        """Choices, and the one that all of the chosen have; several of them are named so."""
-        box.blockSignals(True)
-        box.clear()
-        if len(chosen) > 1:
-            box.add_choice(_("Several"), "", _SEVERAL)
-        for name, number in choices:
-            box.add_choice(name, "", number)
-        box.setCurrentIndex(0 if len(chosen) > 1 else max(box.findData(next(iter(chosen), 0)), 0))
-        box.blockSignals(False)
+        fill_choices(self.category, choices, chosen)
 
     @staticmethod
     def _show_mark(box: TickBox, mark: SeatMark, seats: tuple[DraftSeat, ...]) -> None:
@@ -135,12 +136,17 @@ class SeatsPage(QWidget):
         for box in self.marks.values():
             marks.addWidget(box)
         page.addLayout(marks)
+        self._section_fields = column(theme)
+        self._section_fields.addLayout(captioned(theme, _("Section"), self.section))
         self._line_fields = column(theme, gap="medium")
-        self._line_fields.addLayout(captioned(theme, _("Section"), self.section))
         self._line_fields.addLayout(captioned(theme, _("Bend of the row"), self.bend))
         self._line_fields.addWidget(self.straight)
-        self._line_fields.addWidget(self.even)
+        page.addWidget(self.table)
+        page.addLayout(self._section_fields)
+        page.addWidget(self.floor)
         page.addLayout(self._line_fields)
+        page.addWidget(self.even)
+        page.addWidget(self.neighbours)
         page.addWidget(self.numbering)
         page.addWidget(self.row_names)
         page.addWidget(self.turn_left)
@@ -179,7 +185,7 @@ class SeatsPage(QWidget):
 
     def _on_category_activated(self) -> None:
         category_id = int(self.category.currentData())
-        if category_id != _SEVERAL:
+        if category_id != SEVERAL:
             self._work.edit(edits.set_category(self._work.draft, self._work.selection, category_id))
 
     def _on_count_value_changed(self) -> None:

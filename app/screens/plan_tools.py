@@ -23,6 +23,7 @@ class PlanTools(QWidget):
     fit_requested = Signal()
     duplicate_requested = Signal()
     removal_requested = Signal()
+    neighbours_toggled = Signal(bool)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,7 +42,9 @@ class PlanTools(QWidget):
         self.duplicate = _button(_("Duplicate"), "Ctrl+D")
         self.remove = _button(_("Delete"), "Del")
         self.fit = _button(_("Whole hall"), "0")
-        for button in (self.undo, self.redo, self.duplicate, self.remove, self.fit):
+        self.neighbours = _button(_("Neighbours"), "N")
+        self.neighbours.setCheckable(True)
+        for button in (self.undo, self.redo, self.duplicate, self.remove, self.fit, self.neighbours):
             flow.addWidget(button)
         self.tools[Tool.CHOOSE].setChecked(True)
         self._group.buttonClicked.connect(self._on_tool_clicked)
@@ -50,6 +53,7 @@ class PlanTools(QWidget):
         self.duplicate.clicked.connect(self.duplicate_requested)
         self.remove.clicked.connect(self.removal_requested)
         self.fit.clicked.connect(self.fit_requested)
+        self.neighbours.toggled.connect(self.neighbours_toggled)
 
     def show_history(self, history: History, *, can_copy: bool, can_remove: bool) -> None:
         """What can be done now."""

@@ -6,6 +6,7 @@ from typing import Final
 
 from app.core.plan_draft import PlanDraft, SeatMark, Selection
 from app.core.plan_faults import FaultCode, PlanFault
+from app.core.plan_focus import FocusSource
 from app.core.plan_numbering import Counting
 from app.core.plan_work import PlanWork
 from app.i18n import _, figures, marked, ngettext
@@ -28,13 +29,36 @@ _WORDS: Final[dict[FaultCode, str]] = {
     FaultCode.CATEGORY_UNUSED: marked("No seat is of the category {name}"),
     FaultCode.SHAPE_OUTSIDE: marked("A shape stands outside of the hall"),
     FaultCode.SHAPE_WITHOUT_TEXT: marked("A text has no words"),
+    FaultCode.TOO_LARGE: marked("The plan has more in it than the booking system takes"),
+    FaultCode.TEXT_UNUSABLE: marked("A text is too long, or has signs in it that cannot be printed: {name}"),
+    FaultCode.SECTION_LOOKS_ALIKE: marked("Section {name} looks like another section"),
+    FaultCode.CATEGORY_LOOKS_ALIKE: marked("The price category {name} looks like another one"),
+    FaultCode.STANDING_UNNAMED: marked("Standing places have no name"),
+    FaultCode.STANDING_REPEATS: marked("There are two areas of standing places {name}"),
+    FaultCode.STANDING_WITHOUT_CATEGORY: marked("The standing places {name} have no price category"),
+    FaultCode.FLOOR_UNNAMED: marked("A floor has no name"),
+    FaultCode.FLOOR_UNKNOWN: marked("{name} is on a floor that the plan does not have"),
 }
 TOOL_WORDS: Final[dict[Tool, tuple[str, str]]] = {
     Tool.CHOOSE: (marked("Choose"), "V"),
     Tool.ROW: (marked("Row"), "R"),
     Tool.ROWS: (marked("Block of rows"), "B"),
+    Tool.TABLE: (marked("Table"), "O"),
+    Tool.BOOTH: (marked("Booth"), "H"),
+    Tool.STANDING: (marked("Standing places"), "G"),
     Tool.STAGE: (marked("Stage or area"), "S"),
     Tool.TEXT: (marked("Text"), "T"),
+    Tool.FOCUS: (marked("Where people look"), "F"),
+}
+FORM_WORDS: Final[dict[str, str]] = {
+    "rectangle": marked("Rectangular"),
+    "ellipse": marked("Oval"),
+    "circle": marked("Round"),
+}
+FOCUS_WORDS: Final[dict[FocusSource, str]] = {
+    FocusSource.PLAN: marked("As somebody has set it."),
+    FocusSource.STAGE: marked("Found: the middle of the stage that the drawing names."),
+    FocusSource.UPPER_EDGE: marked("Guessed: in front of the first seats. The drawing names no stage."),
 }
 COUNTING_WORDS: Final[dict[Counting, str]] = {
     Counting.EVERY: marked("1, 2, 3, 4 (all)"),
@@ -72,9 +96,28 @@ def fault_words(fault: PlanFault) -> str:
     return text.format(count=count, name=fault.name or "–", section=fault.section or "–")
 
 
+def floor_names(draft: PlanDraft) -> list[str]:
+    """The names of the floors; one without a name goes by its number, counted from 1."""
+    words = _("Floor {number}")
+    names = draft.floors or ("",)
+    return [name.strip() or words.format(number=figures().number(n)) for n, name in enumerate(names, start=1)]
+
+
+def _shape_words(draft: PlanDraft, key: int) -> str:
+    """What the one chosen thing without seats is."""
+    standing, shape = draft.standing_of(key), draft.shape(key)
+    if standing is not None:
+        return _("Standing places {name}").format(name=standing.name.strip() or "–")
+    if shape is None:
+        return _("Picture under the drawing")
+    return _("Text") if shape.shape == "text" else shape.text.strip() or _("Shape")
+
+
 def selection_words(draft: PlanDraft, selection: Selection) -> str:
     """What is chosen, as a title."""
     rows = [row for row in draft.rows if row.row_id in selection.rows]
+    if len(selection.shapes) == 1 and not rows and not selection.seats:
+        return _shape_words(draft, next(iter(selection.shapes)))
     if selection.shapes and not rows and not selection.seats:
         return ngettext("{count} shape", "{count} shapes", len(selection.shapes)).format(
             count=figures().number(len(selection.shapes))
@@ -102,4 +145,8 @@ def standing_words(work: PlanWork) -> str:
         parts.append(_("Not saved yet"))
     count = work.draft.seat_count
     parts.append(ngettext("{count} seat", "{count} seats", count).format(count=figures().number(count)))
+    places = sum(area.capacity for area in work.draft.standing)
+    if places:
+        words = ngettext("{count} standing place", "{count} standing places", places)
+        parts.append(words.format(count=figures().number(places)))
     return figures().joined(parts)

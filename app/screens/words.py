@@ -277,7 +277,15 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
     ),
     "plan-file-unreadable": (
         marked("This file is no seating plan that can be opened here"),
-        marked("Plans in other formats are imported with the command line, which says what is wrong with them."),
+        marked("Plans in other formats are imported: “Import a file” in the same menu says what is wrong with them."),
+    ),
+    "plan-file-too-large": (
+        marked("This file is too large to be looked at here"),
+        marked("Import it with the command line: taquilla plan import."),
+    ),
+    "picture-refused": (
+        marked("This picture cannot be put under the drawing"),
+        marked("PNG or JPEG of at most 4 MB each, at most 20 of them and 8 MB together."),
     ),
     "plan-file-not-read": (marked("The file could not be read"), marked("Look at its place and its permissions.")),
     "plan-file-not-written": (

@@ -42,11 +42,14 @@ async def check_plan_file(
     Raises:
         InvalidRequestError: no such repair, or a pattern that cannot be read.
     """
+    return await asyncio.to_thread(look_at_plan_file, data, name, repairs, seat_pattern)
+
+
+def look_at_plan_file(
+    data: bytes, name: str = "", repairs: tuple[str, ...] | None = None, seat_pattern: str = ""
+) -> PlanFileReading:
+    """As `check_plan_file`, at once."""
     options = ReadOptions(_repairs_of(repairs), _pattern_of(seat_pattern), name.strip())
-    return await asyncio.to_thread(_read, data, options)
-
-
-def _read(data: bytes, options: ReadOptions) -> PlanFileReading:
     reading: PlanReading = read_plan(data, options)
     offered = sorted({str(fault.repair) for fault in reading.faults if fault.repair})
     return PlanFileReading(

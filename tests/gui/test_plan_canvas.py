@@ -42,9 +42,9 @@ def test_dragging_paints_the_hall_once(theme: Theme, monkeypatch: pytest.MonkeyP
     painted: list[int] = []
     paint = painting.HallPainter.paint
 
-    def counted(self: painting.HallPainter) -> None:
+    def counted(self: painting.HallPainter, ratio: float) -> None:
         painted.append(1)
-        paint(self)
+        paint(self, ratio)
 
     monkeypatch.setattr(painting.HallPainter, "paint", counted)
     seat = canvas.scene.rows[3].seats[4]
@@ -142,7 +142,7 @@ def test_the_menu_offers_what_can_be_done(qloop: QLoop, theme: Theme) -> None:
     QTest.mouseClick(editor.menu, LEFT)
     (menu,) = [one for one in editor.findChildren(QMenu) if one.isVisible()]
     enabled = [action.text() for action in menu.actions() if action.isEnabled()]
-    assert enabled == ["New plan…", "Open a plan…", "Open a file…", "Save to a file…", "Keys…"]
+    assert enabled == ["New plan…", "Open a plan…", "Open a file…", "Import a file…", "Save to a file…", "Keys…"]
     menu.actions()[1].trigger()
     menu.close()
     assert wished == ["open"]
@@ -153,14 +153,14 @@ def test_names_are_typed_at_the_lines_of_sections(qloop: QLoop, theme: Theme) ->
     editor = PlanEditorScreen(theme, work)
     editor.show()
     work.begin(small_hall(WORDS), PlanOrigin(), saved=True)
-    line = editor.plan_page.sections[1]
+    line = editor.side.plan_page.sections[1]
     assert isinstance(line.name, QLineEdit)
     line.name.selectAll()
     QTest.keyClicks(line.name, "Gallery")
     assert work.draft.sections[1].name == "Gallery"
     assert work.is_changed
     work.undo()
-    assert editor.plan_page.sections[1].name.text() == "Balcony"
-    editor.plan_page.sections[1].remove.click()
+    assert editor.side.plan_page.sections[1].name.text() == "Balcony"
+    editor.side.plan_page.sections[1].remove.click()
     assert {row.section_id for row in work.draft.rows} == {work.draft.sections[0].section_id}
     assert chosen_of(work.selection) == Chosen()

@@ -5,6 +5,24 @@ the next scene.
 """
 
 from widgets.plan_canvas.canvas import PlanCanvas, Tool
-from widgets.plan_canvas.scene import CanvasRow, CanvasScene, CanvasSeat, CanvasShape, Chosen
+from widgets.plan_canvas.scene import (
+    CanvasFocus,
+    CanvasPicture,
+    CanvasRow,
+    CanvasScene,
+    CanvasSeat,
+    CanvasShape,
+    Chosen,
+)
 
-__all__ = ["CanvasRow", "CanvasScene", "CanvasSeat", "CanvasShape", "Chosen", "PlanCanvas", "Tool"]
+__all__ = [
+    "CanvasFocus",
+    "CanvasPicture",
+    "CanvasRow",
+    "CanvasScene",
+    "CanvasSeat",
+    "CanvasShape",
+    "Chosen",
+    "PlanCanvas",
+    "Tool",
+]

@@ -56,8 +56,18 @@ class Tool(Enum):
     CHOOSE = "choose"
     ROW = "row"
     ROWS = "rows"
+    TABLE = "table"
+    BOOTH = "booth"
+    STANDING = "standing"
     STAGE = "stage"
     TEXT = "text"
+    FOCUS = "focus"
+
+
+_AT_A_POINT = frozenset({Tool.TABLE, Tool.BOOTH, Tool.TEXT, Tool.FOCUS})
+"""A click is enough for these."""
+_FIRST_HEIGHTS = {Tool.ROWS: 0.15, Tool.STANDING: 0.1, Tool.STAGE: 0.05}
+"""What Enter draws reaches so far up and down, as a share of the hall's depth."""
 
 
 class PlanCanvas(QWidget):
@@ -69,9 +79,9 @@ class PlanCanvas(QWidget):
     row_shaped = Signal(int, object, object, float)
     """Row, both ends and the bend."""
     shape_resized = Signal(int, float, float)
-    """Shape, width and height."""
+    """Shape, picture, or row of a table; width and height."""
     drawn = Signal(object, float, float, float, float)
-    """A tool and where it was drawn: both ends of a row, else two corners; twice the same point for a text."""
+    """A tool and where it was drawn: both ends of a row, else two corners; twice the same point where a click was."""
     tool_changed = Signal(object)
     inspect_requested = Signal()
     removal_requested = Signal()
@@ -137,6 +147,12 @@ class PlanCanvas(QWidget):
             self.view.show(box, self.width(), self.height())
             self.update()
 
+    def show_place(self, x: float, y: float) -> None:
+        """Bring a place of the plan into view."""
+        reach = 4 * self.scene.radius
+        self.view.show(QRectF(x - reach, y - reach, 2 * reach, 2 * reach), self.width(), self.height())
+        self.update()
+
     def take_view_of(self, other: PlanCanvas) -> None:
         """Go on with the part of the plan that another canvas showed."""
         self.view = other.view
@@ -157,7 +173,8 @@ class PlanCanvas(QWidget):
     def _everything(self) -> QRectF:
         hall = QRectF(0, 0, self.scene.width, self.scene.height)
         everything = Chosen(
-            frozenset(row.key for row in self.scene.rows), shapes=frozenset(shape.key for shape in self.scene.shapes)
+            frozenset(row.key for row in self.scene.rows),
+            shapes=frozenset(thing.key for thing in self.scene.laid),
         )
         return hall.united(bounds_of(self.scene, everything))
 
@@ -251,7 +268,7 @@ class PlanCanvas(QWidget):
             self._choose(gesture.chosen.with_all(found))
         elif gesture.doing is Doing.GRIP and gesture.has_begun(at):
             self._end_grip(gesture)
-        elif gesture.doing is Doing.DRAW and (gesture.has_begun(at) or self.tool is Tool.TEXT):
+        elif gesture.doing is Doing.DRAW and (gesture.has_begun(at) or self.tool in _AT_A_POINT):
             tool = self.tool
             self.set_tool(Tool.CHOOSE)
             self.drawn.emit(tool, *gesture.start, *gesture.at)
@@ -329,10 +346,8 @@ class PlanCanvas(QWidget):
         self.set_tool(Tool.CHOOSE)
         middle = self.view.to_plan(QPointF(self.width() / 2, self.height() / 2))
         snapped = Guides((), (), self.scene.grid).snap(middle.x(), middle.y(), self.view.scale)
-        half_x = self.scene.width * _FIRST_SHARE / 2
-        half_y = {Tool.ROWS: self.scene.height * _FIRST_SHARE / 2, Tool.STAGE: self.scene.height * 0.05}.get(tool, 0.0)
-        if tool is Tool.TEXT:
-            half_x = 0.0
+        half_x = 0.0 if tool in _AT_A_POINT else self.scene.width * _FIRST_SHARE / 2
+        half_y = self.scene.height * _FIRST_HEIGHTS.get(tool, 0.0)
         self.drawn.emit(tool, snapped.x - half_x, snapped.y - half_y, snapped.x + half_x, snapped.y + half_y)
 
     def _press_escape(self) -> None:

@@ -109,11 +109,11 @@ def shaped_by(scene: CanvasScene, gesture: Gesture) -> Shaped | None:
 
 
 def sized_by(scene: CanvasScene, gesture: Gesture) -> Place | None:
-    """Width and height that dragging its corner gives a shape."""
-    shape = None if gesture.handle is None else scene.shape(gesture.handle.key)
-    if shape is None or gesture.snapped is None:
+    """Width and height that dragging its corner gives a shape, a picture or a table."""
+    box = None if gesture.handle is None else scene.box_of(gesture.handle.key)
+    if box is None or gesture.snapped is None:
         return None
-    left, top, _right, _bottom = shape.bounds
+    left, top, _right, _bottom = box
     least = scene.grid or 1.0
     return max(gesture.snapped.x - left, least), max(gesture.snapped.y - top, least)
 

@@ -7,12 +7,14 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
 from widgets.plan_canvas.gestures import Doing, Gesture, shaped_by, sized_by
 from widgets.plan_canvas.painter import HallPainter
-from widgets.plan_canvas.picking import Grip, handle_px, handles_of
+from widgets.plan_canvas.picking import Grip, box_rect, handle_px, handles_of
 from widgets.plan_canvas.scene import CanvasScene, Chosen
 from widgets.plan_canvas.view import CanvasView
 from widgets.theme import Theme
 
 _HANDLE_PX = 6.0
+_SEATS_PREVIEWED = 1_500
+"""Of more the preview of a move shows the boxes of their rows."""
 
 
 class Overlay:
@@ -70,25 +72,37 @@ class Overlay:
     def _paint_moved(self, gesture: Gesture) -> None:
         dx, dy = gesture.moved
         radius = self._scene.radius * self._view.scale
-        for row in self._scene.rows:
-            for seat in row.seats:
-                if self._chosen.has_seat(self._scene, seat):
-                    self._painter.drawEllipse(self._view.to_px(seat.x + dx, seat.y + dy), radius, radius)
-        outlines = HallPainter(self._painter, self._theme, self._scene, self._view, self._chosen, QSize())
+        moved = [(row, places) for row in self._scene.rows if (places := self._chosen.places_in(row))]
+        if sum(len(places) for _row, places in moved) > _SEATS_PREVIEWED:
+            for row, _places in moved:
+                box = box_rect(row.box).translated(dx, dy)
+                self._painter.drawRect(
+                    QRectF(self._view.to_px(box.left(), box.top()), self._view.to_px(box.right(), box.bottom()))
+                )
+            moved = []
+        for row, places in moved:
+            for seat in (row.seats[place] for place in places):
+                self._painter.drawEllipse(self._view.to_px(seat.x + dx, seat.y + dy), radius, radius)
+        outlines = HallPainter(self._painter, self._theme, self._scene, self._view, self._chosen, QSize(), {})
+        for picture in self._scene.pictures:
+            if picture.key in self._chosen.shapes:
+                corner = self._view.to_px(picture.x + dx, picture.y + dy)
+                scale = self._view.scale
+                self._painter.drawRect(QRectF(corner.x(), corner.y(), picture.width * scale, picture.height * scale))
         for shape in self._scene.shapes:
             if shape.key in self._chosen.shapes:
-                moved = outlines.outline(shape).translated(dx * self._view.scale, dy * self._view.scale)
-                self._painter.drawPath(moved)
+                outline = outlines.outline(shape).translated(dx * self._view.scale, dy * self._view.scale)
+                self._painter.drawPath(outline)
 
     def _paint_grip(self, gesture: Gesture) -> None:
         shaped, size = shaped_by(self._scene, gesture), sized_by(self._scene, gesture)
-        shape = None if gesture.handle is None else self._scene.shape(gesture.handle.key)
+        box = None if gesture.handle is None else self._scene.box_of(gesture.handle.key)
         if shaped is not None:
             start, end = self._view.to_px(*shaped.start), self._view.to_px(*shaped.end)
             top = self._view.to_px(*shaped.middle)
             path = QPainterPath(start)
             path.quadTo(top * 2 - (start + end) / 2, end)
             self._painter.drawPath(path)
-        elif size is not None and shape is not None:
-            corner, scale = self._view.to_px(shape.bounds[0], shape.bounds[1]), self._view.scale
+        elif size is not None and box is not None:
+            corner, scale = self._view.to_px(box[0], box[1]), self._view.scale
             self._painter.drawRect(QRectF(corner.x(), corner.y(), size[0] * scale, size[1] * scale))

@@ -1,19 +1,21 @@
-"""Draws a hall: its ground and grid, shapes, rows with their labels, seats with numbers and marks, what is chosen."""
+"""Draws a hall: its ground and grid, pictures, shapes, where people look; rows and seats are `seat_painter`'s."""
 
 from __future__ import annotations
 
 import math
+from base64 import b64decode
+from binascii import Error as Base64Error
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
+from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
 
-from widgets.plan_canvas.scene import CanvasRow, CanvasScene, CanvasSeat, CanvasShape, Chosen
+from widgets.plan_canvas.scene import CanvasFocus, CanvasPicture, CanvasScene, CanvasShape, Chosen
+from widgets.plan_canvas.seat_painter import SeatPainter, ink_on
 from widgets.plan_canvas.view import CanvasView
 from widgets.theme import Theme
 
-_NUMBERS_FROM_PX = 8.0
-_LABELS_FROM_PX = 4.0
 _GRID_FROM_PX = 12.0
+_FOCUS_PX = 9.0
 _TEXT_LEAST_PX, _TEXT_MOST_PX = 6, 96
 
 
@@ -23,7 +25,8 @@ class HallPicture:
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
         self._picture = QPixmap()
-        self._painted: tuple[object, ...] = ()
+        self._painted: tuple[object, ...] = (None,)
+        self._pictures: dict[str, QPixmap] = {}
 
     def of(self, scene: CanvasScene, view: CanvasView, chosen: Chosen, size: QSize, ratio: float) -> QPixmap:
         """The picture of this scene; painted anew only when something of it is another than before."""
@@ -35,16 +38,41 @@ class HallPicture:
             self._picture.fill(self._theme.map_color("ground"))
             painter = QPainter(self._picture)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            HallPainter(painter, self._theme, scene, view, chosen, size).paint()
-            painter.end()
+            try:
+                HallPainter(painter, self._theme, scene, view, chosen, size, self._decoded(scene)).paint(ratio)
+            finally:
+                painter.end()  # a picture that is let go while it is painted on ends the process
         return self._picture
+
+    def _decoded(self, scene: CanvasScene) -> dict[str, QPixmap]:
+        """The pictures under the drawing, each decoded once; one that cannot be is empty, and shows as its frame."""
+        self._pictures = {
+            picture.image: self._pictures.get(picture.image) or _pixmap_of(picture.image) for picture in scene.pictures
+        }
+        return self._pictures
+
+
+def _pixmap_of(image: str) -> QPixmap:
+    made = QPixmap()
+    try:
+        made.loadFromData(b64decode(image))
+    except (Base64Error, ValueError):
+        return made
+    return made
 
 
 class HallPainter:
     """Paints one scene through one view."""
 
     def __init__(
-        self, painter: QPainter, theme: Theme, scene: CanvasScene, view: CanvasView, chosen: Chosen, size: QSize
+        self,
+        painter: QPainter,
+        theme: Theme,
+        scene: CanvasScene,
+        view: CanvasView,
+        chosen: Chosen,
+        size: QSize,
+        pictures: dict[str, QPixmap],
     ) -> None:
         self._painter = painter
         self._theme = theme
@@ -52,15 +80,19 @@ class HallPainter:
         self._view = view
         self._chosen = chosen
         self._size = size
+        self._pictures = pictures
 
-    def paint(self) -> None:
-        """Everything, from the ground up."""
+    def paint(self, ratio: float) -> None:
+        """Everything, from the ground up; `ratio` is device pixels to a pixel."""
         self._paint_hall()
+        for picture in self._scene.pictures:
+            self._paint_picture(picture)
         for shape in self._scene.shapes:
             self._paint_shape(shape)
-        window = self._window()
-        for row in self._scene.rows:
-            self._paint_row(row, window)
+        seats = SeatPainter(self._painter, self._theme, self._scene, self._view, self._chosen, ratio)
+        seats.paint(self._window())
+        if self._scene.focus is not None:
+            self._paint_focus(self._scene.focus)
 
     def _window(self) -> QRectF:
         """The part of the plan that is in view, with the width of a seat around it."""
@@ -98,6 +130,35 @@ class HallPainter:
         painter.drawLines(lines)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
 
+    def _paint_picture(self, picture: CanvasPicture) -> None:
+        painter, box = self._painter, self._box(picture.x, picture.y, picture.width, picture.height)
+        pixmap = self._pictures.get(picture.image, QPixmap())
+        is_chosen = picture.key in self._chosen.shapes
+        if not pixmap.isNull():
+            painter.save()
+            painter.setOpacity(picture.opacity)
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            painter.drawPixmap(box, pixmap, QRectF(pixmap.rect()))
+            painter.restore()
+        if is_chosen or pixmap.isNull():
+            color = self._theme.color("accent") if is_chosen else self._theme.map_color("bed_edge")
+            painter.setPen(QPen(color, 2, Qt.PenStyle.DashLine))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(box)
+
+    def _paint_focus(self, focus: CanvasFocus) -> None:
+        """A target where people look; dashed as long as it is derived."""
+        painter, middle = self._painter, self._view.to_px(focus.x, focus.y)
+        style = Qt.PenStyle.DashLine if focus.is_derived else Qt.PenStyle.SolidLine
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for color, width in ((self._theme.map_color("ground"), 4.0), (self._theme.map_color("lost"), 1.6)):
+            painter.setPen(QPen(color, width, style if width < 2 else Qt.PenStyle.SolidLine))
+            painter.drawEllipse(middle, _FOCUS_PX, _FOCUS_PX)
+            painter.setPen(QPen(color, width))
+            for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+                way = QPointF(dx, dy)
+                painter.drawLine(middle + way * (_FOCUS_PX - 5), middle + way * (_FOCUS_PX + 5))
+
     # ------------------------------------------------------------ shapes
 
     def _paint_shape(self, shape: CanvasShape) -> None:
@@ -112,9 +173,12 @@ class HallPainter:
         if shape.shape != "text":
             fill = QColor(shape.color) if QColor.isValidColorName(shape.color) else theme.map_color("area")
             painter.setBrush(fill)
-            painter.setPen(QPen(theme.color("accent"), 2) if is_chosen else Qt.PenStyle.NoPen)
+            edge: QPen | Qt.PenStyle = Qt.PenStyle.NoPen
+            if shape.is_standing:
+                edge = QPen(theme.map_color("label_muted"), 1.5, Qt.PenStyle.DashLine)
+            painter.setPen(QPen(theme.color("accent"), 2) if is_chosen else edge)
             painter.drawPath(self.outline(shape))
-            ink = _ink_on(fill, theme)
+            ink = ink_on(fill, theme)
         else:
             ink = theme.map_color("label")
         if shape.text:
@@ -150,112 +214,3 @@ class HallPainter:
         middle = self._view.to_px(*shape.text_at)
         room = QRectF(middle.x() - 2000, middle.y() - size, 4000, 2 * size)
         self._painter.drawText(room, Qt.AlignmentFlag.AlignCenter, shape.text)
-
-    # ------------------------------------------------------------ rows and seats
-
-    def _paint_row(self, row: CanvasRow, window: QRectF) -> None:
-        if row.table is not None:
-            self._paint_table(row)
-        seats = [seat for seat in row.seats if window.contains(QPointF(seat.x, seat.y))]
-        for seat in seats:
-            self._paint_seat(seat)
-        if row.label and row.seats and self._scene.radius * self._view.scale >= _LABELS_FROM_PX:
-            self._paint_row_label(row)
-
-    def _paint_table(self, row: CanvasRow) -> None:
-        table = row.table
-        if table is None:
-            return
-        painter = self._painter
-        painter.save()
-        painter.translate(self._view.to_px(table.x, table.y))
-        painter.rotate(table.rotation)
-        box = QRectF(-table.width / 2, -table.height / 2, table.width, table.height)
-        scale = self._view.scale
-        box = QRectF(box.x() * scale, box.y() * scale, box.width() * scale, box.height() * scale)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.map_color("area"))
-        if table.shape == "circle":
-            painter.drawEllipse(box)
-        else:
-            painter.drawRoundedRect(box, 4, 4)
-        painter.restore()
-
-    def _paint_seat(self, seat: CanvasSeat) -> None:
-        theme, painter = self._theme, self._painter
-        radius = max(self._scene.radius * self._view.scale, 1.5)
-        middle = self._view.to_px(seat.x, seat.y)
-        has_color = QColor.isValidColorName(seat.color)
-        fill = QColor(seat.color) if has_color else theme.map_color("bed")
-        painter.setBrush(QBrush(fill))
-        edge = QPen(theme.map_color("sold_ink"), 1.2, Qt.PenStyle.SolidLine if has_color else Qt.PenStyle.DashLine)
-        if has_color and theme.is_dark:
-            edge = QPen(theme.map_color("label_muted"), 0.9)  # dark categories would sink into a dark ground
-        painter.setPen(Qt.PenStyle.NoPen if has_color and not theme.is_dark else edge)
-        if seat.marks & 1:
-            painter.drawRoundedRect(QRectF(middle.x() - radius, middle.y() - radius, 2 * radius, 2 * radius), 3, 3)
-        else:
-            painter.drawEllipse(middle, radius, radius)
-        self._paint_marks(seat, middle, radius, fill)
-        if self._chosen.has_seat(self._scene, seat):
-            painter.setPen(QPen(theme.map_color("mine_halo"), 4))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawEllipse(middle, radius + 1.5, radius + 1.5)
-            painter.setPen(QPen(theme.map_color("mine"), 1.5))
-            painter.drawEllipse(middle, radius + 1.5, radius + 1.5)
-        if seat.key in self._scene.wrong:
-            painter.setPen(QPen(theme.map_color("lost"), 2, Qt.PenStyle.DotLine))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawEllipse(middle, radius + 4.5, radius + 4.5)
-
-    def _paint_marks(self, seat: CanvasSeat, middle: QPointF, radius: float, fill: QColor) -> None:
-        """Accessible: a square with a bar at the foot; companion: a ring inside; restricted view: a slash."""
-        painter, ink = self._painter, _ink_on(fill, self._theme)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(ink, max(radius / 7, 1.0)))
-        if seat.marks & 1:
-            foot = middle.y() + radius * 0.72
-            painter.drawLine(QPointF(middle.x() - radius * 0.6, foot), QPointF(middle.x() + radius * 0.6, foot))
-        if seat.marks & 2:
-            painter.drawEllipse(middle, radius * 0.8, radius * 0.8)
-        if seat.marks & 4:
-            reach = radius * 0.72
-            painter.drawLine(middle + QPointF(-reach, reach), middle + QPointF(reach, -reach))
-        if radius >= _NUMBERS_FROM_PX and seat.number:
-            font = QFont(self._theme.font("caption"))
-            font.setPixelSize(max(6, round(radius * (0.95 if len(seat.number) < 3 else 0.7))))
-            painter.setFont(font)
-            painter.setPen(ink)
-            box = QRectF(middle.x() - radius, middle.y() - radius, 2 * radius, 2 * radius)
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, seat.number)
-
-    def _paint_row_label(self, row: CanvasRow) -> None:
-        """At the ends that the plan names; a row without a place for its label shows it at its start."""
-        painter = self._painter
-        font = QFont(self._theme.font("caption", bold=True))
-        font.setPixelSize(min(max(round(self._scene.radius * self._view.scale * 1.1), 8), 20))
-        painter.setFont(font)
-        is_chosen = row.key in self._chosen.rows
-        painter.setPen(self._theme.color("accent_text") if is_chosen else self._theme.map_color("label_muted"))
-        wanted = row.label_position or "start"
-        if wanted in {"start", "both"}:
-            self._label_at(row, row.seats[0], row.seats[1] if len(row.seats) > 1 else None)
-        if wanted in {"end", "both"}:
-            self._label_at(row, row.seats[-1], row.seats[-2] if len(row.seats) > 1 else None)
-
-    def _label_at(self, row: CanvasRow, end: CanvasSeat, inner: CanvasSeat | None) -> None:
-        away = QPointF(-1.0, 0.0)
-        if inner is not None:
-            length = math.hypot(end.x - inner.x, end.y - inner.y) or 1.0
-            away = QPointF((end.x - inner.x) / length, (end.y - inner.y) / length)
-        half = self._painter.fontMetrics().horizontalAdvance(row.label) / 2 + 4
-        reach = self._scene.radius * self._view.scale + 6 + abs(away.x()) * half + abs(away.y()) * 8
-        middle = self._view.to_px(end.x, end.y) + away * reach
-        room = QRectF(middle.x() - half - 20, middle.y() - 14, 2 * half + 40, 28)
-        self._painter.drawText(room, Qt.AlignmentFlag.AlignCenter, row.label)
-
-
-def _ink_on(fill: QColor, theme: Theme) -> QColor:
-    """The ink that can be read on a colour."""
-    light = 0.299 * fill.redF() + 0.587 * fill.greenF() + 0.114 * fill.blueF()
-    return theme.map_color("seat_dark_ink" if light > 0.56 else "seat_light_ink")

@@ -6,9 +6,9 @@ from widgets.plan_canvas.scene import CanvasScene, Chosen
 
 
 def step_thing(scene: CanvasScene, chosen: Chosen, by: int, *, extend: bool = False) -> Chosen:
-    """The next row or shape (`by` 1) or the one before (-1), in the order of the plan; it goes round at the ends."""
+    """The next row, shape or picture (`by` 1) or the one before (-1), as in the plan; it goes round at the ends."""
     things: list[Chosen] = [Chosen(rows=frozenset({row.key})) for row in scene.rows]
-    things += [Chosen(shapes=frozenset({shape.key})) for shape in scene.shapes]
+    things += [Chosen(shapes=frozenset({thing.key})) for thing in scene.laid]
     if not things:
         return Chosen()
     places = [place for place, thing in enumerate(things) if _holds(scene, chosen, thing)]
@@ -46,6 +46,9 @@ def _holds(scene: CanvasScene, chosen: Chosen, thing: Chosen) -> bool:
 def spoken(scene: CanvasScene, chosen: Chosen) -> str:
     """What is chosen, for a screen reader: the name of one thing, of several their names one after the other."""
     names = [row.name for row in scene.rows if row.key in chosen.rows]
-    names += [seat.name for row in scene.rows for seat in row.seats if seat.key in chosen.seats]
-    names += [shape.name for shape in scene.shapes if shape.key in chosen.shapes]
+    if chosen.seats:
+        names += [
+            row.seats[place].name for row in scene.rows if row.key not in chosen.rows for place in chosen.places_in(row)
+        ]
+    names += [thing.name for thing in scene.laid if thing.key in chosen.shapes]
     return ", ".join(names[:4]) + (" …" if len(names) > 4 else "")

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from backend_client import wire
 from booking.domain.seating_plan.faults import Finding
 from booking.services import venue_plans
-from booking.services.check_plan_file import MAX_FINDINGS, check_plan_file
+from booking.services.check_plan_file import MAX_FINDINGS, PlanFileReading, check_plan_file
 from booking.services.import_plan import PlanSource
 from booking.web import addresses
 from booking.web.calls import Call, TypedBody, answer, answer_outcome, to_wire
@@ -46,8 +46,12 @@ def _origin_of(note: wire.PlanOriginNote | None) -> PlanSource | None:
 async def read_file(call: Call) -> Response:
     """What is in a plan file of any format."""
     body = _file(call)
-    report = await check_plan_file(body.data, body.name, body.repairs, body.seat_pattern)
-    return answer(wire.PlanFileReport(
+    return answer(report_of(await check_plan_file(body.data, body.name, body.repairs, body.seat_pattern)))
+
+
+def report_of(report: PlanFileReading) -> wire.PlanFileReport:
+    """A reading as the wire has it."""
+    return wire.PlanFileReport(
         format=report.format,
         seats=report.counts.seats,
         ga_capacity=report.counts.ga_capacity,
@@ -61,7 +65,7 @@ async def read_file(call: Call) -> Response:
         repairs=_findings(report.repairs),
         offered=report.offered,
         plan=report.file,
-    ))  # fmt: skip
+    )
 
 
 def _findings(findings: tuple[Finding, ...]) -> tuple[wire.PlanFinding, ...]:
