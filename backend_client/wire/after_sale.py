@@ -16,6 +16,7 @@ class Ticket(Message, frozen=True, kw_only=True):
     """`code` is what the QR says; it is not guessable (80 random bits or more).
 
     A general-admission ticket has a `tier_id`; its `seat` names the tier as its section and has the number -1.
+    `refund_pending`: its money is on its way back. It neither scans nor reprints, unless that is refused.
     """
 
     ticket_id: TicketId
@@ -27,6 +28,7 @@ class Ticket(Message, frozen=True, kw_only=True):
     code: str
     status: TicketStatus
     tier_id: int | None = None
+    refund_pending: bool = False
 
 
 class TicketList(Message, frozen=True, kw_only=True):

@@ -268,7 +268,10 @@ class OrderLine:
 
 @dataclass(frozen=True, slots=True)
 class PaymentOperation:
-    """One thing asked of a provider, a terminal or the drawer. `idempotency_key` is what the provider sees (R24)."""
+    """One thing asked of a provider, a terminal or the drawer. `idempotency_key` is what the provider sees (R24).
+
+    `parent_id` is the charge of a capture, void or refund; `void_requested`: a success that comes late is given back.
+    """
 
     operation_id: OperationId
     order_id: OrderId
@@ -290,11 +293,16 @@ class PaymentOperation:
     idempotency_key: str
     payment_method: str
     attempts: int
+    card_brand: str = ""
+    void_requested: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """`pay_until` is the deadline of its hold, None once the order is settled."""
+    """`pay_until` is the deadline of its hold, None once the order is settled.
+
+    `paid_minor` is what its payments have taken so far: less than `amount_minor` while it is paid in parts.
+    """
 
     order_id: OrderId
     event_id: EventId
@@ -310,17 +318,24 @@ class Order:
     created_at: datetime
     server_time: datetime
     places: tuple[OrderPlaces, ...] = ()
+    paid_minor: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class PaymentIntent:
-    """How an order is to be paid; `kind` is cash, sale (the caller's terminal) or authorize (a provider)."""
+    """How an order is to be paid; `kind` is cash, sale (the caller's terminal) or authorize (a provider).
+
+    `in_parts`: the amount is a part of what is left to pay. `instead_of`: a charge that is not decided and not wanted
+    any more; a success of it can only be given back from here on (design §3).
+    """
 
     kind: OperationKind
     provider: str
     amount_minor: int
     tendered_minor: int | None = None
     payment_method: str = ""
+    in_parts: bool = False
+    instead_of: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,7 +357,8 @@ class Evidence:
 class OperationResult:
     """What a provider, a terminal or a supervisor says about an operation. `amount_minor` is what was booked.
 
-    `card_fingerprint` is the provider's name for a card, the same whenever it pays; no part of its number.
+    `card_fingerprint` is the provider's name for a card, the same whenever it pays; no part of its number. `expires_at`
+    is when an authorization ends, where the provider says it (P26).
     """
 
     outcome: ResultOutcome
@@ -353,6 +369,7 @@ class OperationResult:
     next_action: str = ""
     evidence: tuple[Evidence, ...] = ()
     card_fingerprint: str = ""
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,6 +392,7 @@ class Ticket:
     code: str
     status: TicketStatus
     tier_id: int | None = None
+    refund_pending: bool = False
 
 
 @dataclass(frozen=True, slots=True)

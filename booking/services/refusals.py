@@ -46,6 +46,12 @@ _WORDS: Mapping[str, str] = {
     "operation-not-yours": "Another device opened this payment operation.",
     "result-conflict": "Another result was recorded before. A supervisor has been told.",
     "ticket-not-found": "The order has no such ticket.",
+    "ticket-not-refundable": "The money of this ticket cannot go back.",
+    "refund-too-much": "That is more than can still go back.",
+    "action-not-allowed": "This cannot be done in the state of the money.",
+    "forbidden": "This is more than a clerk may give back. A supervisor can.",
+    "unknown-exponent": "How the provider counts this currency is not known. It was not asked.",
+    "inexact-amount": "The provider cannot charge exactly this amount. It was not asked.",
     "print-job-not-found": "There is no such print job.",
     "print-job-conflict": "The print job has ended in another state.",
     "settings-changed": "The event was changed meanwhile. Read it again and decide anew.",
@@ -70,6 +76,10 @@ def refusal(code: str, seats: tuple[SeatRef, ...] = (), detail: str = "") -> Boo
         )
     if detail and code in ("price-changed", "amount-mismatch"):
         words = f"{words} It is {detail} in minor units."
+    elif detail and code == "refund-too-much":
+        words = f"{words} It is at most {detail} in minor units."
+    elif detail and code in ("ticket-not-refundable", "action-not-allowed"):
+        words = f"{words} ({detail})"
     return ERROR_OF_CODE[code](words, seats=seats) if seats else ERROR_OF_CODE[code](words)
 
 

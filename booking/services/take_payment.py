@@ -24,9 +24,10 @@ from booking.domain.model import (
     SettledStep,
 )
 from booking.domain.replay import Outcome
-from booking.domain.states import OperationKind
+from booking.domain.states import OperationKind, OperationStatus
 from booking.domain.text import refuse_card_numbers, refuse_strange_instants, refuse_unstorable, storable_texts
 from booking.payments.exponents import PROVIDERS
+from booking.services.countable_amounts import countable
 from booking.services.orders import order_told_by
 from booking.services.refusals import key_use, raise_refusal, refusal
 from booking.store import order_queries, sale_calls
@@ -38,6 +39,8 @@ CHARGES = frozenset({OperationKind.CASH, OperationKind.SALE, OperationKind.AUTHO
 AT_A_TILL = frozenset({OperationKind.CASH, OperationKind.SALE})
 TERMINAL_PROTOCOLS = frozenset({"zvt"})
 NOT_SENT = "not-sent"
+AUTHORIZATION_EXPIRED = "authorization-expired"
+CAPTURE_FAILED = "capture-failed"
 LONG_EVIDENCE = 8_000
 """Characters of evidence that are checked beside the event loop, so that nobody waits for it."""
 
@@ -52,12 +55,15 @@ async def open_payment(
         EventNotOnSaleError: the event is cancelled: nobody is asked for money that has to go back.
         ForbiddenError: cash and terminals are for tills.
         PaymentRunningError: another payment of the order is live or not known (R24).
-        AmountMismatchError, TenderedTooLittleError, HoldExpiredError, TooLittleTimeError, OrderNotPayableError,
-        OrderNotFoundError, AccountLimitError, SeatsTakenError, KeyReusedError, BusyError, AuthorityAwayError.
+        CurrencyNotTakenError, AmountNotTakenError: the provider cannot count it so; nothing is stored (P21, P22).
+        OperationNotFoundError: `instead_of` is no card payment of this order.
+        AmountMismatchError: not what is left to pay, or, in parts, more than that. CardLimitError: a card of its parts.
+        TenderedTooLittleError, HoldExpiredError, TooLittleTimeError, OrderNotPayableError, OrderNotFoundError,
+        AccountLimitError, SeatsTakenError, KeyReusedError, BusyError, AuthorityAwayError.
     """
     use = key_use(key, digest)
     _check_intent(caller, intent)
-    answer = await sale_calls.open_payment(db, caller, order_id, intent, use)
+    answer = await sale_calls.open_payment(db, caller, order_id, intent, use, countable(intent.provider))
     await raise_refusal(db, answer, None)
     return Outcome(await _step(db, answer), answer.replayed)
 
@@ -66,15 +72,38 @@ async def mark_sent(db: Database, operation_id: UUID) -> bool:
     """Claim an operation for sending: True once, for one driver.
 
     False: ask nobody, another driver has sent it, it has ended, or the time for a new attempt is over.
-    An authorization whose time ran out before it was sent ends here, and with it its order.
+    An authorization whose time ran out before it was sent ends here, and with it its order. So does a capture after the
+    end of its authorization (P26): a supervisor is told, and no ticket is issued meanwhile. A refund ends with the
+    capture that it waited for, when that was refused: nothing was taken.
     """
     if await sale_calls.mark_sent(db, operation_id):
         return True
     operation = await read_operation(db, operation_id)
-    if operation.kind is OperationKind.AUTHORIZE and operation.status == "CREATED":
-        never_sent = OperationResult(ResultOutcome.DECLINED, operation.amount_minor, decline_code=NOT_SENT)
-        await sale_calls.record_result(db, operation_id, never_sent, Teller("authority"))
+    if operation.status is not OperationStatus.CREATED or operation.void_requested:
+        return False
+    if operation.kind is OperationKind.AUTHORIZE:
+        await _end_unsent(db, operation, NOT_SENT, "authority")
+    elif operation.kind is OperationKind.CAPTURE:
+        await _end_unsent(db, operation, AUTHORIZATION_EXPIRED, "authority")
+    elif operation.kind is OperationKind.REFUND and await _capture_was_refused(db, operation):
+        await _end_unsent(db, operation, CAPTURE_FAILED, f"provider:{operation.provider}")
     return False
+
+
+async def _end_unsent(db: Database, operation: PaymentOperation, why: str, source: str) -> None:
+    never_sent = OperationResult(ResultOutcome.DECLINED, operation.amount_minor, decline_code=why)
+    await sale_calls.record_result(db, operation.operation_id, never_sent, Teller(source))
+
+
+async def _capture_was_refused(db: Database, refund: PaymentOperation) -> bool:
+    found = await order_queries.read_order(db, refund.order_id)
+    operations = () if found is None else found[0].operations
+    return any(
+        one.kind is OperationKind.CAPTURE
+        and one.parent_id == refund.parent_id
+        and one.status is OperationStatus.DECLINED
+        for one in operations
+    )
 
 
 async def record_result(db: Database, operation_id: UUID, result: OperationResult, *, source: str) -> SettledStep:
@@ -95,7 +124,8 @@ async def record_result(db: Database, operation_id: UUID, result: OperationResul
 async def report_device_result(
     db: Database, caller: Caller, operation_id: UUID, report: OperationResult, *, key: str, digest: bytes
 ) -> Outcome[SettledStep]:
-    """Record what a terminal said. Only the device that opened the operation may, and only of a terminal's sale.
+    """Record what a terminal said, or that cash was paid out. Only the device of the operation may, and only of a
+    terminal's sale or of money that it gives back.
 
     Once a till was advised to reverse, its report `declined` says that the terminal has done so: a void beside the
     sale. The advice answers a success. After any other report it means that no goods are issued, and nothing is to be
@@ -187,6 +217,10 @@ def _check_intent(caller: Caller, intent: PaymentIntent) -> None:
         )
     if not 0 <= intent.amount_minor <= MAX_AMOUNT_MINOR:
         raise InvalidRequestError("The amount is out of range.", fields=(FieldFault("/amount_minor", "out of range"),))
+    if intent.in_parts and intent.amount_minor < 1:
+        raise InvalidRequestError(
+            "A part is not nothing.", fields=(FieldFault("/amount_minor", "at least 1 minor unit"),)
+        )
     if intent.kind in AT_A_TILL and caller.channel is not Channel.TILL:
         raise ForbiddenError("Cash and card terminals are for tills.")
     if not _is_known_provider(intent):

@@ -58,6 +58,7 @@ class _Picture(msgspec.Struct, frozen=True):
     lines: tuple[_Line, ...]
     operations: tuple[PaymentOperation, ...]
     places: tuple[_Places, ...]
+    paid_minor: int
 
 
 _decoder = msgspec.json.Decoder(_Picture)
@@ -93,6 +94,7 @@ async def order_of(db: Database, picture: str) -> Order:
         created_at=shown.created_at,
         server_time=shown.server_time,
         places=await _places_of(db, shown),
+        paid_minor=shown.paid_minor,
     )
 
 
@@ -134,4 +136,6 @@ def operation_of(row: Record) -> PaymentOperation:
         idempotency_key=row["idempotency_key"],
         payment_method=row["payment_method"],
         attempts=row["attempts"],
+        card_brand=row["card_brand"],
+        void_requested=row["void_requested"],
     )

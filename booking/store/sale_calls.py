@@ -56,8 +56,13 @@ async def check_out(
     return await db.check_outs.decide(ask)
 
 
-async def open_payment(db: Database, caller: Caller, order_id: UUID, intent: PaymentIntent, use: KeyUse) -> SaleAnswer:
-    """A payment operation for the order; cash confirms at once. `result_id` is the operation."""
+async def open_payment(
+    db: Database, caller: Caller, order_id: UUID, intent: PaymentIntent, use: KeyUse, countable: str | None = None
+) -> SaleAnswer:
+    """A payment operation for the order; cash confirms at once. `result_id` is the operation.
+
+    `countable`: what the provider can count, as `why_not_countable` reads it; None where nobody counts but us.
+    """
     operation_id = uuid7()
     arguments: dict[str, object] = {
         "principal": caller.principal, "acts_for_all": caller.acts_for_all, "order_id": order_id,
@@ -65,6 +70,13 @@ async def open_payment(db: Database, caller: Caller, order_id: UUID, intent: Pay
         "amount": intent.amount_minor, "tendered": intent.tendered_minor, "payment_method": intent.payment_method,
         "key": use.key,
     }  # fmt: skip
+    # What most payments do not have is left out: a lane reads as much JSON as it is given.
+    if countable is not None:
+        arguments["countable"] = countable
+    if intent.in_parts:
+        arguments |= {"in_parts": True, "spare": [uuid7(), uuid7()]}
+    if intent.instead_of is not None:
+        arguments["instead_of"] = intent.instead_of
     with domain_errors():
         ask = sale_ask(order_id, arguments, digest=use.digest, makes=operation_id)
     return await db.payments.decide(ask)
@@ -97,6 +109,8 @@ async def record_result(db: Database, operation_id: UUID, result: OperationResul
         "source": teller.source, "spare": [uuid7(), uuid7()], "principal": teller.principal, "key": key,
         "card_fingerprint": result.card_fingerprint,
     }  # fmt: skip
+    if result.expires_at is not None:
+        arguments["expires_at"] = result.expires_at
     with domain_errors():
         ask = sale_ask(operation_id, arguments, digest=digest)
     return await db.results.decide(ask)

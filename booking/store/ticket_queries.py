@@ -43,6 +43,7 @@ async def read_tickets(db: Database, order_id: UUID) -> tuple[Ticket, ...]:
             code=row["code"],
             status=TicketStatus(row["status"]),
             tier_id=row["tier_id"],
+            refund_pending=row["refund_pending"],
         )
         for row in await db.fetch(query("read_tickets_of_order"), order_id)
     )

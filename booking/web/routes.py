@@ -10,18 +10,13 @@ from __future__ import annotations
 from typing import Final
 
 from backend_client import wire
-from booking.domain.caller import Role
 from booking.web import describe, feed_socket
-from booking.web.calls import Answer, KeyRule, QueryParameter, Route, Who
+from booking.web.calls import Answer, KeyRule, QueryParameter, Route
 from booking.web.handlers import access, access_codes, after_sale, control, plans, read, sale
-
-ANYONE: Final[Who] = frozenset({None, *Role})
-SIGNED_IN: Final[Who] = frozenset(Role)
-STAFF: Final[Who] = SIGNED_IN - {Role.FAN}
-SELLERS: Final[Who] = STAFF - {Role.OPS}
-BUYERS: Final[Who] = SELLERS | {Role.FAN}
-LEADERS: Final[Who] = frozenset({Role.SUPERVISOR, Role.ADMIN})
-OPERATORS: Final[Who] = LEADERS | {Role.OPS}
+from booking.web.money_routes import MONEY_ROUTES
+from booking.web.provider_routes import PROVIDER_ROUTES
+from booking.web.reconciliation_routes import RECONCILIATION_ROUTES
+from booking.web.who import ANYONE, BUYERS, LEADERS, OPERATORS, SELLERS, SIGNED_IN, STAFF
 
 EVENT: Final = "/v1/events/{event_id}"
 HOLD: Final = "/v1/holds/{hold_id}"
@@ -136,6 +131,7 @@ ROUTES: Final[tuple[Route, ...]] = (
         "PUT", "/v1/print-jobs/{print_job_id}", after_sale.report_print_job, SELLERS, "Report how a print went",
         _KEYED, _one(wire.PrintJob), wire.PrintJobReport,
     ),
+    *MONEY_ROUTES,
     # ------------------------------------------------------------ operators
     Route(
         "GET", f"{EVENT}/house-holds", control.list_house_holds, STAFF, "Seats that the house keeps back", _READS,
@@ -207,4 +203,8 @@ ROUTES: Final[tuple[Route, ...]] = (
         "A version in our own plan format", _READS,
         (Answer(200, words="The plan (docs/seating-plan-format.md)"), ),
     ),
+    # ------------------------------------------------------------ payment providers
+    *PROVIDER_ROUTES,
+    # ------------------------------------------------------------ what only a person can settle
+    *RECONCILIATION_ROUTES,
 )  # fmt: skip

@@ -24,8 +24,9 @@ from booking.services.check_invariants import (
 )
 from booking.services.take_payment import mark_sent, record_result
 from booking.store.database import Database
-from tests.server.box_office import Desk, fan, make_event, till
+from tests.server.box_office import Desk, fan, make_event, reported, till
 from tests.server.general_admission import PLACE_PLANTS
+from tests.server.refund_desk import issued, pay_part, refund
 
 SOLD, HELD, PAYING, AUTHORIZED = 1, 5, 8, 12  # seats of the sales that every plant begins with
 NEW_HOLD = (
@@ -73,7 +74,7 @@ PLANTS: Mapping[str, str] = {
         " INSERT INTO payment_operations (operation_id, order_id, event_id, kind, status, provider, principal,"
         " idempotency_key, amount_minor, currency, created_at, updated_at)"
         " SELECT gen_random_uuid(), order_id, event_id, 'sale', 'SENT', 'zvt', principal, 'second', amount_minor,"
-        " currency, created_at, updated_at FROM payment_operations WHERE kind = 'sale'",
+        " currency, created_at, updated_at FROM payment_operations WHERE kind = 'sale' AND status = 'SENT'",
     "taken-money-is-accounted-for":
         "UPDATE payment_operations SET status = 'SUCCEEDED', advice = 'reverse', decided_by = 'x' WHERE kind = 'sale'",
     "authorized-order-is-captured": "DELETE FROM payment_operations WHERE kind = 'capture'",
@@ -99,6 +100,21 @@ PLANTS: Mapping[str, str] = {
     "void-is-not-called-off":
         "UPDATE payment_operations SET kind = 'void', status = 'DECLINED', decided_by = 'authority'"
         " WHERE kind = 'capture'",
+    "refunds-stay-within-their-charge":
+        "UPDATE payment_operations SET amount_minor = amount_minor + 1000000 WHERE kind = 'refund'",
+    "refunded-line-has-no-valid-ticket": "UPDATE tickets SET status = 'ISSUED' WHERE status = 'VOID'",
+    "line-that-ended-has-its-act": "UPDATE order_seats SET valid = false WHERE seat_no = 1",
+    "order-says-what-went-back": "UPDATE orders SET status = 'CONFIRMED' WHERE status = 'PARTLY_REFUNDED'",
+    "money-back-is-decided-by-its-operations":
+        "UPDATE money_backs SET status = 'REFUSED', decided_at = booking_now() WHERE status = 'PENDING'",
+    "ticket-waits-with-its-refund": "UPDATE tickets SET money_back_id = NULL WHERE status <> 'VOID'",
+    "cash-refund-left-the-drawer": "DELETE FROM cash_movements",
+    "parts-are-of-an-unpaid-order":
+        "UPDATE payment_operations SET advice = 'part', spare_ids = ARRAY[gen_random_uuid(), gen_random_uuid()]"
+        " WHERE kind = 'cash' AND advice = 'goods-issued'",
+    "parked-capture-has-its-void": "UPDATE payment_operations SET void_requested = true WHERE kind = 'capture'",
+    "given-up-charge-does-not-pay":
+        "UPDATE payment_operations SET void_requested = true WHERE advice = 'goods-issued'",
     "event-has-the-seats-of-its-plan": "DELETE FROM seats WHERE seat_no = 39",
     "clock-is-the-servers":
         "CREATE OR REPLACE FUNCTION booking_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS"
@@ -108,7 +124,7 @@ PLANTS: Mapping[str, str] = {
 
 @pytest.fixture
 async def busy_evening(database: Database) -> Database:
-    """Sold for cash, held, waiting for a terminal, authorized and confirmed."""
+    """Sold for cash, held, waiting for a terminal, authorized and confirmed; refunded, being refunded, paid in part."""
     event = await make_event(database)
     desk, buyer = Desk(database, till(), event), Desk(database, fan(), event)
     await desk.sell(SOLD, 2)
@@ -119,6 +135,14 @@ async def busy_evening(database: Database) -> Database:
     assert await mark_sent(database, step.operation.operation_id)
     paid = OperationResult(ResultOutcome.SUCCEEDED, step.order.amount_minor, "ref")
     await record_result(database, step.operation.operation_id, paid, source="provider:sandbox")
+    cash = (await desk.sell(16, 17)).order
+    await refund(database, desk.caller, cash.order_id, (await issued(database, desk.caller, cash.order_id))[:1])
+    at_terminal = await desk.sell(22, kind=OperationKind.SALE)
+    taken = OperationResult(ResultOutcome.SUCCEEDED, at_terminal.order.amount_minor, "0001")
+    await reported(database, desk.caller, at_terminal.operation.operation_id, taken)
+    tickets = await issued(database, desk.caller, at_terminal.order.order_id)
+    await refund(database, desk.caller, at_terminal.order.order_id, tickets)
+    await pay_part(desk, await desk.check_out(await desk.hold(24, 25)), OperationKind.CASH, 1_000)
     return database
 
 

@@ -35,11 +35,12 @@ CREATE OR REPLACE FUNCTION announce_seats(
 $$;
 
 -- Whether the seats of an unpaid order may go back: every charge is known to have failed (R7, R24). An amount that differs,
--- an unknown result, or money that has to be given back keep the seats until somebody settled it.
+-- an unknown result, or money that has to be given back keep the seats until somebody settled it. A part that was taken goes
+-- back when the sale ends, and what a success of a charge that is not wanted any more brings goes back whenever it comes.
 CREATE OR REPLACE FUNCTION is_every_charge_negative(p_order uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT NOT EXISTS (SELECT FROM payment_operations p
                         WHERE p.order_id = p_order AND p.kind IN ('authorize', 'sale', 'cash')
-                          AND p.status <> 'DECLINED')
+                          AND p.status <> 'DECLINED' AND p.advice <> 'part' AND NOT p.void_requested)
 $$;
 
 -- A sale that nobody can finish: its seats are PAYING, its time is over, and every charge is known to have failed, or none

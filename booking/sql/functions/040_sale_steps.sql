@@ -47,11 +47,12 @@ CREATE OR REPLACE FUNCTION deadline_of_order(p_order uuid) RETURNS timestamptz L
     SELECT min(h.expires_at) FROM order_holds oh JOIN holds h USING (hold_id) WHERE oh.order_id = p_order AND oh.live
 $$;
 
--- A charge of the order that may have taken money, or still may. Its own locks: none, the order's lock is enough.
+-- A charge of the order that may still take money for it: not one whose success would only be given back. Its own locks:
+-- none, the order's lock is enough.
 CREATE OR REPLACE FUNCTION has_live_charge(p_order uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT FROM payment_operations p
                     WHERE p.order_id = p_order AND p.kind IN ('authorize', 'sale', 'cash')
-                      AND p.status IN ('CREATED', 'SENT', 'ACTION_REQUIRED', 'UNKNOWN'))
+                      AND p.status IN ('CREATED', 'SENT', 'ACTION_REQUIRED', 'UNKNOWN') AND NOT p.void_requested)
 $$;
 
 -- Why a paid order cannot be confirmed, or ''. The whole of R22: hold, seats, limits, total, price. Caller: lock_sale,
@@ -140,7 +141,8 @@ BEGIN
       FROM orders o WHERE o.order_id = ANY (p_orders) ORDER BY o.order_id;
 END $$;
 
--- End an order that was not paid: its seats, where they are still its own, become free. Caller: lock_sale.
+-- End an order that was not paid, or not wholly: its seats, where they are still its own, become free, and parts that were taken
+-- go back. Caller: lock_sale.
 CREATE OR REPLACE FUNCTION end_sale(
     p_order orders, p_order_status text, p_hold_status text, p_reason text, p_now timestamptz
 ) RETURNS void LANGUAGE plpgsql AS $$
@@ -150,6 +152,7 @@ BEGIN
     PERFORM lock_places(holds_of_order(p_order.order_id));
     UPDATE orders o SET status = p_order_status, ended_at = p_now, end_reason = p_reason
      WHERE o.order_id = p_order.order_id;
+    PERFORM give_parts_back(p_order.order_id, p_now);
     FOR v_hold IN
         SELECT h.* FROM order_holds oh
          CROSS JOIN LATERAL (SELECT * FROM holds h WHERE h.hold_id = oh.hold_id OFFSET 0) h
@@ -243,8 +246,8 @@ BEGIN
     PERFORM ga_return(holds_of_order(p_order.order_id), p_now);
 END $$;
 
--- After a charge was declined or is not to be: seats back to the hold while time is left, else the end of the order.
--- Caller: lock_sale; no live charge is left.
+-- After a charge was declined or is not to be: seats back to the hold while time is left, else the end of the order. Seats of
+-- which a part is paid stay with the order: a hold could be taken over. Caller: lock_sale; no live charge is left.
 CREATE OR REPLACE FUNCTION after_no_charge(p_order orders, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF p_order.status NOT IN ('PENDING', 'RECONCILING') THEN
@@ -252,7 +255,9 @@ BEGIN
     END IF;
     IF deadline_of_order(p_order.order_id) > p_now THEN
         UPDATE orders o SET status = 'PENDING' WHERE o.order_id = p_order.order_id AND o.status = 'RECONCILING';
-        PERFORM return_to_hold(p_order, p_now);
+        IF NOT has_parts(p_order.order_id) THEN
+            PERFORM return_to_hold(p_order, p_now);
+        END IF;
     ELSE
         PERFORM end_sale(p_order, 'EXPIRED', 'EXPIRED', 'time ran out', p_now);
     END IF;
@@ -272,5 +277,5 @@ CREATE OR REPLACE FUNCTION open_item(
 ) RETURNS void LANGUAGE sql AS $$
     INSERT INTO reconciliation_items (item_id, kind, event_id, order_id, operation_id, detail, opened_at)
     VALUES (p_item, p_kind, (p_operation).event_id, (p_operation).order_id, (p_operation).operation_id, p_detail, p_now)
-        ON CONFLICT (operation_id, kind) WHERE resolved_at IS NULL DO NOTHING
+        ON CONFLICT (operation_id, kind, subject) WHERE resolved_at IS NULL DO NOTHING
 $$;

@@ -10,7 +10,8 @@ RETURNS TABLE (order_id uuid, principal text, picture text) LANGUAGE sql STABLE 
                'created_at', o.created_at, 'server_time', booking_now(),
                'plan_id', e.plan_id, 'plan_version', e.plan_version,
                'pay_until', CASE WHEN o.status IN ('PENDING', 'RECONCILING') THEN h.deadline END,
-               'hold_ids', h.ids, 'lines', l.lines, 'places', g.places, 'operations', p.operations)::text
+               'hold_ids', h.ids, 'lines', l.lines, 'places', g.places, 'operations', p.operations,
+               'paid_minor', p.paid)::text
       FROM unnest(p_orders) AS wanted (id)
      CROSS JOIN LATERAL (SELECT * FROM orders o WHERE o.order_id = wanted.id OFFSET 0) o
      CROSS JOIN LATERAL (SELECT e.plan_id, e.plan_version FROM events e WHERE e.event_id = o.event_id OFFSET 0) e
@@ -44,8 +45,11 @@ RETURNS TABLE (order_id uuid, principal text, picture text) LANGUAGE sql STABLE 
                    'device_id', p.device_id, 'provider_ref', p.provider_ref, 'decline_code', p.decline_code,
                    'next_action', p.next_action, 'tendered_minor', p.tendered_minor, 'change_minor', p.change_minor,
                    'created_at', p.created_at, 'updated_at', p.updated_at, 'parent_id', p.parent_id,
-                   'idempotency_key', p.idempotency_key, 'payment_method', p.payment_method, 'attempts', p.attempts)
-                   ORDER BY p.created_at, p.operation_id), '[]') AS operations
+                   'idempotency_key', p.idempotency_key, 'payment_method', p.payment_method, 'attempts', p.attempts,
+                   'card_brand', p.card_brand, 'void_requested', p.void_requested)
+                   ORDER BY p.created_at, p.operation_id), '[]') AS operations,
+               -- Charges alone are advised so.
+               coalesce(sum(p.amount_minor) FILTER (WHERE p.advice IN ('goods-issued', 'part')), 0) AS paid
           FROM (SELECT * FROM payment_operations p WHERE p.order_id = o.order_id OFFSET 0) p) p
 $$;
 

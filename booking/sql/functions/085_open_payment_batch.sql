@@ -25,10 +25,11 @@ BEGIN
         SELECT q.*, ARRAY[o.order_id::text, CASE o.channel WHEN 'online' THEN o.event_id || ' ' || o.principal END] AS touched
           FROM ROWS FROM (jsonb_to_recordset(p_requests) AS (
                    principal text, acts_for_all boolean, order_id uuid, operation_id uuid, kind text, provider text,
-                   device_id uuid, amount bigint, tendered bigint, payment_method text, key text, digest bytea
+                   device_id uuid, amount bigint, tendered bigint, payment_method text, key text, digest bytea,
+                   in_parts boolean, instead_of uuid, spare uuid[], countable text
                )) WITH ORDINALITY AS q (
                    principal, acts_for_all, order_id, operation_id, kind, provider,
-                   device_id, amount, tendered, payment_method, key, digest, r)
+                   device_id, amount, tendered, payment_method, key, digest, in_parts, instead_of, spare, countable, r)
           LEFT JOIN LATERAL (SELECT * FROM orders o WHERE o.order_id = q.order_id OFFSET 0) o ON true
          ORDER BY q.principal, q.key
     LOOP
@@ -37,7 +38,8 @@ BEGIN
         ELSIF p_wait THEN
             v_answers[v_ask.r] := open_payment(
                 v_ask.principal, v_ask.acts_for_all, v_ask.order_id, v_ask.operation_id, v_ask.kind, v_ask.provider,
-                v_ask.device_id, v_ask.amount, v_ask.tendered, v_ask.payment_method, v_ask.key, v_ask.digest, true);
+                v_ask.device_id, v_ask.amount, v_ask.tendered, v_ask.payment_method, v_ask.key, v_ask.digest, true,
+                v_ask.in_parts, v_ask.instead_of, v_ask.spare, v_ask.countable);
         ELSE
             IF v_ask.touched && v_behind THEN
                 PERFORM write_payments(v_new);
@@ -46,7 +48,8 @@ BEGIN
             END IF;
             SELECT * INTO v_opened FROM decide_payment(
                 v_ask.principal, v_ask.acts_for_all, v_ask.order_id, v_ask.operation_id, v_ask.kind, v_ask.provider,
-                v_ask.device_id, v_ask.amount, v_ask.tendered, v_ask.payment_method, v_ask.key, v_ask.digest, false);
+                v_ask.device_id, v_ask.amount, v_ask.tendered, v_ask.payment_method, v_ask.key, v_ask.digest, false,
+                v_ask.in_parts, v_ask.instead_of, v_ask.spare, v_ask.countable);
             v_answers[v_ask.r] := v_opened.answer;
             IF (v_opened.operation).operation_id IS NOT NULL THEN
                 v_new := v_new || v_opened.operation;

@@ -25,10 +25,10 @@ BEGIN
           FROM ROWS FROM (jsonb_to_recordset(p_requests) AS (
                    operation_id uuid, device_id uuid, outcome text, amount bigint, provider_ref text, decline_code text,
                    card_brand text, next_action text, evidence jsonb, source text, spare uuid[],
-                   principal text, key text, digest bytea, card_fingerprint text
+                   principal text, key text, digest bytea, card_fingerprint text, expires_at timestamptz
                )) WITH ORDINALITY AS q (
                    operation_id, device_id, outcome, amount, provider_ref, decline_code,
-                   card_brand, next_action, evidence, source, spare, principal, key, digest, card_fingerprint, r)
+                   card_brand, next_action, evidence, source, spare, principal, key, digest, card_fingerprint, expires_at, r)
           LEFT JOIN LATERAL (
                -- A till's account has no limit that a confirmation looks at.
                SELECT ARRAY[o.order_id::text, CASE o.channel WHEN 'online' THEN o.event_id || ' ' || o.principal END,
@@ -48,7 +48,7 @@ BEGIN
             v_answers[v_ask.r] := record_result(
                 v_ask.operation_id, v_ask.device_id, v_ask.outcome, v_ask.amount, v_ask.provider_ref,
                 v_ask.decline_code, v_ask.card_brand, v_ask.next_action, v_ask.evidence, v_ask.source, v_ask.spare,
-                v_ask.principal, v_ask.key, v_ask.digest, coalesce(v_ask.card_fingerprint, ''));
+                v_ask.principal, v_ask.key, v_ask.digest, coalesce(v_ask.card_fingerprint, ''), v_ask.expires_at);
         ELSE
             IF v_ask.touched && v_behind THEN
                 PERFORM settle_paid(v_paid, v_captures, booking_now());
@@ -59,7 +59,7 @@ BEGIN
             SELECT * INTO v_heard FROM hear_result(
                 v_ask.operation_id, v_ask.device_id, v_ask.outcome, v_ask.amount, v_ask.provider_ref,
                 v_ask.decline_code, v_ask.card_brand, v_ask.next_action, v_ask.evidence, v_ask.source, v_ask.spare,
-                v_ask.principal, v_ask.key, v_ask.digest, coalesce(v_ask.card_fingerprint, ''));
+                v_ask.principal, v_ask.key, v_ask.digest, coalesce(v_ask.card_fingerprint, ''), v_ask.expires_at);
             v_answers[v_ask.r] := v_heard.answer;
             IF (v_heard.paid).operation_id IS NOT NULL THEN
                 v_paid := v_paid || v_heard.paid;
@@ -82,7 +82,8 @@ BEGIN
      ORDER BY a.r;
 END $$;
 
--- Lock operations, and for charges their sales before them. Returns the operations that somebody else has.
+-- Lock operations, and for charges their sales before them. Returns the operations that somebody else has; and those of an act
+-- that gives money back, which may end tickets and seats: they are decided alone, under the locks of their order.
 CREATE OR REPLACE FUNCTION busy_operations(p_operations uuid[]) RETURNS uuid[] LANGUAGE plpgsql AS $$
 DECLARE
     v_busy uuid[];
@@ -92,7 +93,7 @@ BEGIN
                                 WHERE p.operation_id = ANY (p_operations) AND p.kind IN ('authorize', 'sale', 'cash')));
     SELECT array_agg(k.operation_id) INTO v_mine
       FROM (SELECT p.operation_id FROM payment_operations p
-             WHERE p.operation_id = ANY (p_operations) AND NOT p.order_id = ANY (v_busy)
+             WHERE p.operation_id = ANY (p_operations) AND NOT p.order_id = ANY (v_busy) AND p.money_back_id IS NULL
              ORDER BY p.operation_id FOR NO KEY UPDATE SKIP LOCKED) k;
     RETURN ARRAY(SELECT p.operation_id FROM payment_operations p
                   WHERE p.operation_id = ANY (p_operations) AND NOT p.operation_id = ANY (coalesce(v_mine, '{}')));

@@ -1,5 +1,6 @@
--- Cancel an order that is not paid. Refused while a charge may have taken money; a charge that was never sent ends with
--- the order. p_keep_seats: back to the hold while time is left, else the seats are free. Cancelled twice is cancelled.
+-- Cancel an order that is not paid, or only in part: parts that were taken go back. Refused while a charge may have taken
+-- money; a charge that was never sent ends with the order, and one that is not wanted any more goes its own way.
+-- p_keep_seats: back to the hold while time is left, else the seats are free. Cancelled twice is cancelled.
 CREATE OR REPLACE FUNCTION cancel_order(
     p_principal text, p_all boolean, p_order uuid, p_reason text, p_keep_seats boolean, p_key text, p_digest bytea
 ) RETURNS sale_answer LANGUAGE plpgsql AS $$
@@ -31,7 +32,7 @@ BEGIN
     -- The charges are locked first: from here on none of them is sent.
     PERFORM FROM payment_operations p WHERE p.order_id = p_order ORDER BY p.operation_id FOR NO KEY UPDATE;
     IF EXISTS (SELECT FROM payment_operations p WHERE p.order_id = p_order AND p.kind IN ('authorize', 'sale', 'cash')
-                  AND p.status NOT IN ('CREATED', 'DECLINED')) THEN
+                  AND p.status NOT IN ('CREATED', 'DECLINED') AND p.advice <> 'part' AND NOT p.void_requested) THEN
         RETURN refused('payment-running');
     END IF;
     -- Charges alone: a void gives money back that was taken, and is called off by nobody (R25).
@@ -40,6 +41,7 @@ BEGIN
            updated_at = v_now
      WHERE p.order_id = p_order AND p.kind IN ('authorize', 'sale') AND p.status = 'CREATED';
     IF p_keep_seats AND deadline_of_order(p_order) > v_now THEN
+        PERFORM give_parts_back(p_order, v_now);
         PERFORM return_to_hold(v_order, v_now);
         UPDATE order_holds oh SET live = false WHERE oh.order_id = p_order;
         UPDATE orders o SET status = 'CANCELLED', ended_at = v_now, end_reason = p_reason WHERE o.order_id = p_order;

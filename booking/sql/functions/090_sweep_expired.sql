@@ -72,7 +72,8 @@ BEGIN
              WHERE h.status IN ('HELD', 'PAYMENT_PENDING') AND h.expires_at <= v_now
                AND NOT EXISTS (SELECT FROM order_holds oh JOIN payment_operations p USING (order_id)
                                 WHERE oh.hold_id = h.hold_id AND oh.live
-                                  AND p.kind IN ('authorize', 'sale', 'cash') AND p.status <> 'DECLINED')
+                                  AND p.kind IN ('authorize', 'sale', 'cash') AND p.status <> 'DECLINED'
+                                  AND p.advice <> 'part' AND NOT p.void_requested)
              ORDER BY h.expires_at LIMIT p_limit)
         SELECT d.hold_id
           FROM due d

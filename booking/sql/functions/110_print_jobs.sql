@@ -21,7 +21,7 @@ BEGIN
     IF v_answer.code IS NOT NULL THEN
         RETURN v_answer;
     ELSIF cardinality(p_tickets) <> (SELECT count(*) FROM tickets t WHERE t.ticket_id = ANY (p_tickets)
-            AND t.order_id = p_order AND t.status <> 'VOID') THEN
+            AND t.order_id = p_order AND t.status <> 'VOID' AND NOT is_refund_pending(t)) THEN
         RETURN refused('ticket-not-found');
     END IF;
     v_now := booking_now();

@@ -110,7 +110,8 @@ BEGIN
          WHERE h.event_id = p_event AND h.ended_at IS NULL
            AND NOT EXISTS (SELECT FROM order_holds oh JOIN payment_operations p USING (order_id)
                             WHERE oh.hold_id = h.hold_id AND oh.live AND p.kind IN ('authorize', 'sale', 'cash')
-                              AND p.status NOT IN ('CREATED', 'DECLINED'))
+                              AND p.status NOT IN ('CREATED', 'DECLINED') AND p.advice <> 'part'
+                              AND NOT p.void_requested)
          LIMIT p_limit
     LOOP
         IF end_cancelled_hold(v_hold, v_now) THEN
@@ -148,7 +149,7 @@ BEGIN
     IF v_order.status NOT IN ('PENDING', 'RECONCILING')
        OR EXISTS (SELECT FROM payment_operations p
                    WHERE p.order_id = v_order_id AND p.kind IN ('authorize', 'sale', 'cash')
-                     AND p.status NOT IN ('CREATED', 'DECLINED')) THEN
+                     AND p.status NOT IN ('CREATED', 'DECLINED') AND p.advice <> 'part' AND NOT p.void_requested) THEN
         RETURN false;
     END IF;
     UPDATE payment_operations p

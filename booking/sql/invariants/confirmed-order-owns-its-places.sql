@@ -11,7 +11,8 @@ UNION ALL
 SELECT format('order %s is %s and its place %s is %s', o.order_id, o.status, l.place_no,
               CASE WHEN l.valid THEN 'valid' ELSE 'not valid' END)
   FROM orders o JOIN order_places l USING (order_id)
- WHERE (o.status = 'CONFIRMED' AND NOT l.valid)
+ WHERE (o.status = 'CONFIRMED' AND NOT l.valid
+        AND NOT EXISTS (SELECT FROM money_back_lines b WHERE b.order_id = o.order_id AND b.place_no = l.place_no AND b.counts))
     OR (l.valid AND o.status NOT IN ('CONFIRMED', 'PARTLY_REFUNDED'))
     OR l.event_id <> o.event_id
 UNION ALL

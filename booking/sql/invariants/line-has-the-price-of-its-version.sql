@@ -1,5 +1,5 @@
 -- R10: each line costs what the order's price version says for the seat's category and the line's price type. A seat whose
--- order has ended may have come into another category since, by a change of plan.
+-- order or line has ended may have come into another category since, by a change of plan.
 SELECT format('order %s seat %s costs %s, the price is %s', o.order_id, l.seat_no, l.amount_minor, p.amount_minor)
        AS detail
   FROM orders o
@@ -9,6 +9,6 @@ SELECT format('order %s seat %s costs %s, the price is %s', o.order_id, l.seat_n
   LEFT JOIN prices p ON p.event_id = o.event_id AND p.price_version = o.price_version
        AND p.category_no = ps.category_no AND p.price_type_id = l.price_type_id
  WHERE p.amount_minor IS DISTINCT FROM l.amount_minor
-   AND NOT (o.status IN ('CANCELLED', 'EXPIRED', 'REFUNDED')
+   AND NOT ((o.status IN ('CANCELLED', 'EXPIRED', 'REFUNDED') OR o.confirmed_at IS NOT NULL AND NOT l.valid)
             AND EXISTS (SELECT FROM audit_log a WHERE a.action = 'plan-changed' AND a.subject = e.event_id::text
                            AND a.at >= o.created_at))

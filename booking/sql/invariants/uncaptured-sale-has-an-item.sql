@@ -4,6 +4,8 @@ SELECT format('capture %s of confirmed order %s is %s since %s, and nobody was t
               p.created_at) AS detail
   FROM payment_operations p JOIN orders o USING (order_id)
  WHERE p.kind = 'capture' AND o.status = 'CONFIRMED'
+   AND NOT p.void_requested  -- parked-capture-has-its-void
+   AND NOT (p.status = 'DECLINED' AND p.decline_code = 'voided')
    AND (p.status = 'DECLINED' OR p.status <> 'SUCCEEDED' AND p.created_at < booking_now() - interval '1 hour')
    AND NOT EXISTS (SELECT FROM reconciliation_items i
                     WHERE i.operation_id = p.operation_id

@@ -1,5 +1,6 @@
 -- A place has no seat: its tier stands where the section does, and its seat number is -1.
 SELECT t.ticket_id, t.order_id, t.code, t.status, coalesce(l.seat_no, -1) AS seat_no, place.tier_id,
+       is_refund_pending(t) AS refund_pending,
        coalesce(l.amount_minor, place.amount_minor) AS amount_minor, o.currency,
        coalesce(place.name, ps.section, '') AS section, coalesce(ps.row_label, '') AS row_label, coalesce(ps.number, '') AS number,
        coalesce(pt.name, '') AS price_type_name

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from uuid import UUID
 
 from starlette.responses import Response
 
 from backend_client import wire
+from booking.domain.caller import Channel
 from booking.domain.model import (
     BestAvailable,
     CheckoutLine,
@@ -17,19 +19,15 @@ from booking.domain.model import (
     PaymentIntent,
     PaymentStep,
     ResultOutcome,
-    SettledStep,
     TierQuantity,
 )
 from booking.domain.replay import Outcome
-from booking.domain.states import OperationKind, OperationStatus
+from booking.domain.states import OperationKind
 from booking.services import check_out as checking_out
 from booking.services import hold_seats as holding
 from booking.services import orders, take_payment
+from booking.web.at_once import take_at_once
 from booking.web.calls import Call, TypedBody, answer, answer_outcome, to_wire
-
-PROVIDER_PATIENCE_S = 8.0
-
-log = logging.getLogger(__name__)
 
 _hold = TypedBody(wire.HoldRequest)
 _checkout = TypedBody(wire.CheckoutRequest)
@@ -75,11 +73,24 @@ async def check_out(call: Call) -> Response:
     body = _checkout(call)
     lines = tuple(CheckoutLine(line.seat_no, line.price_type_id) for line in body.lines)
     places = tuple(CheckoutPlaces(line.tier_id, line.price_type_id, line.quantity) for line in body.places)
-    outcome = await checking_out.check_out(
-        call.db, call.signed_in, call.id("hold_id"), lines, body.shown_total_minor,
-        key=call.key, digest=call.digest, places=places,
-    )  # fmt: skip
+    with _in_pace(call) as became:
+        outcome = await checking_out.check_out(
+            call.db, call.signed_in, call.id("hold_id"), lines, body.shown_total_minor,
+            key=call.key, digest=call.digest, places=places,
+        )  # fmt: skip
+        became(outcome.value.order_id)
     return answer_outcome(outcome, wire.Order)
+
+
+@contextmanager
+def _in_pace(call: Call) -> Iterator[Callable[[UUID], None]]:
+    """Buyers online begin as many checkouts at once as the provider keeps up with; a till does not wait for it."""
+    desk = call.services.providers.desk
+    if desk is None or call.signed_in.channel is not Channel.ONLINE:
+        yield lambda _: None
+        return
+    with desk.pace.checkout((call.signed_in.principal, call.key)) as became:
+        yield became
 
 
 async def read_order(call: Call) -> Response:
@@ -100,8 +111,12 @@ async def pay(call: Call) -> Response:
     """Open a payment operation. One that a provider authorizes is taken there at once."""
     body = _payment(call)
     intent = PaymentIntent(
-        OperationKind(body.kind), body.provider, body.amount_minor, body.tendered_minor, body.payment_method
-    )
+        OperationKind(body.kind), body.provider, body.amount_minor, body.tendered_minor, body.payment_method,
+        body.in_parts, body.instead_of,
+    )  # fmt: skip
+    choice = call.services.providers.choice
+    if choice is not None:
+        intent = await choice.resolve(call.signed_in, call.id("order_id"), intent)
     outcome = await take_payment.open_payment(
         call.db, call.signed_in, call.id("order_id"), intent, key=call.key, digest=call.digest
     )
@@ -111,26 +126,12 @@ async def pay(call: Call) -> Response:
 async def _taken_to_provider(call: Call, outcome: Outcome[PaymentStep]) -> Outcome[PaymentStep]:
     """Speak to the provider outside any transaction (R23), for a few seconds; the worker goes on with what is left."""
     operation = outcome.value.operation
-    start = call.services.payments
-    if start is None or (operation.kind, operation.status) != (OperationKind.AUTHORIZE, OperationStatus.CREATED):
+    if call.services.payments is None or operation.kind is not OperationKind.AUTHORIZE:
         return outcome
-    driving = asyncio.create_task(start(operation), name=f"authorize {operation.operation_id}")
-    _driving.add(driving)
-    driving.add_done_callback(_end_driving)
-    await asyncio.wait({driving}, timeout=PROVIDER_PATIENCE_S)
-    told = driving.result() if driving.done() and driving.exception() is None else None
+    (told,) = await take_at_once(call, [operation])
     order = await orders.read_order(call.db, call.signed_in, operation.order_id) if told is None else told.order
     now = next((one for one in order.operations if one.operation_id == operation.operation_id), operation)
     return Outcome(PaymentStep(now, order), outcome.replayed)
-
-
-_driving: set[asyncio.Task[SettledStep | None]] = set()
-
-
-def _end_driving(task: asyncio.Task[SettledStep | None]) -> None:
-    _driving.discard(task)
-    if not task.cancelled() and task.exception() is not None:
-        log.warning("%s goes on in the worker", task.get_name(), exc_info=task.exception())
 
 
 async def report_result(call: Call) -> Response:

@@ -1,0 +1,12 @@
+-- R25: what goes back of a charge, decided or not, is never more than it took (P18); and it is of a charge of the same order.
+SELECT format('%s of order %s took %s, and %s of it goes back', c.operation_id, c.order_id, c.amount_minor, sum(b.amount_minor))
+       AS detail
+  FROM payment_operations c
+  JOIN payment_operations b ON b.parent_id = c.operation_id AND b.kind IN ('void', 'refund') AND b.status <> 'DECLINED'
+ WHERE c.status = 'SUCCEEDED'
+ GROUP BY c.operation_id HAVING sum(b.amount_minor) > c.amount_minor
+UNION ALL
+SELECT format('%s %s of order %s is of no charge of it that took money', b.kind, b.operation_id, b.order_id)
+  FROM payment_operations b JOIN payment_operations c ON c.operation_id = b.parent_id
+ WHERE b.kind = 'refund' AND b.status <> 'DECLINED'
+   AND (c.order_id <> b.order_id OR c.kind NOT IN ('authorize', 'sale', 'cash') OR c.status <> 'SUCCEEDED')
