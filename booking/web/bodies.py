@@ -115,9 +115,47 @@ def decode_body(raw: bytes, kind: type[_Body]) -> _Body:
 
 
 def digest_of(method: str, path: str, raw: bytes) -> bytes:
-    """SHA-256 over the call and the canonical form of its body: member order and spaces do not count (P2)."""
-    canonical = msgspec.json.encode(msgspec.json.decode(raw), order="deterministic") if raw else b""
+    """SHA-256 over the call and the canonical form of its body: member order and spaces do not count (P2).
+
+    Raises:
+        InvalidRequestError: see `canonical_form`.
+    """
+    canonical = canonical_form(raw) if raw else b""
     return hashlib.sha256(b"%s %s\n%s" % (method.encode(), path.encode(), canonical)).digest()
+
+
+def canonical_form(raw: bytes) -> bytes:
+    """The same JSON with its members in one order and without spaces.
+
+    A member that stands twice would be read as its last value, and its digest would be that of another request. Each
+    member has one colon: where none was lost on the way, no member was. Only escapes (`\\u003a`) need a closer look.
+
+    Raises:
+        InvalidRequestError: naming a member that stands twice in its object.
+    """
+    canonical = msgspec.json.encode(msgspec.json.decode(raw), order="deterministic")
+    if b"\\u003" in raw or raw.count(b":") != canonical.count(b":"):
+        for pointer in _repeated_in(json.loads(raw, object_pairs_hook=_Members), ""):
+            raise invalid(pointer, "stands twice in its object")
+    return canonical
+
+
+class _Members(list[tuple[str, object]]):
+    """An object's members as they stand."""
+
+
+def _repeated_in(value: object, pointer: str) -> Iterator[str]:
+    if isinstance(value, _Members):
+        seen: set[str] = set()
+        for name, item in value:
+            at = f"{pointer}/{_escaped(name)}"
+            if name in seen:
+                yield at
+            seen.add(name)
+            yield from _repeated_in(item, at)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _repeated_in(item, f"{pointer}/{index}")
 
 
 def _pointer_and_words(text: str) -> tuple[str, str]:

@@ -61,7 +61,7 @@ class Endpoint:
         if route.body is not None:
             raw = await bodies.read_body(scope, receive, route.body_limit)
             body = bodies.decode_body(raw, route.body)
-            digest = bodies.digest_of(route.method, scope["path"], raw) if key else b""
+            digest = bodies.digest_of(route.method, scope["path"], raw)
         signed = await bodies.read_raw(scope, receive, route.raw_limit) if route.raw_limit else b""
         return await route.handler(Call(services, scope, caller, token or "", body, key, digest, query, signed))
 

@@ -81,6 +81,38 @@ def test_p2_member_order_and_spaces_do_not_change_the_digest_and_a_value_does() 
     assert len(first) == 32
 
 
+@pytest.mark.parametrize(
+    ("raw", "pointer"),
+    [
+        (b'{"seats":[1],"seats":[2]}', "/seats"),
+        (b'{"seats" :[1] , "seats": [2]}', "/seats"),
+        (b'{"a":"\\u003a","b":1,"b":2}', "/b"),
+        (b'{"a":"x:y","a":"x:y"}', "/a"),
+        (b'{"lines":[{"k":1},{"k":1,"n":2,"k":3}]}', "/lines/1/k"),
+        (b'{"o/p":{"~":1,"~":2}}', "/o~1p/~0"),
+        (b'{"a":{"b":1},"a":{"c":2}}', "/a"),
+    ],
+)
+def test_p2_a_member_that_stands_twice_is_refused_by_name(raw: bytes, pointer: str) -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        digest_of("POST", "/v1/x", raw)
+    assert [field.pointer for field in caught.value.fields] == [pointer]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"a":"\\u003a\\u003A","b":":::"}',
+        b'{"a":"\\"b\\":1","b":{"a":[{"a":1},{"a":1}]}}',
+        b'{"a":{"a":{"a":"\\u0061"}}}',
+        b'[{"a":1},{"a":1}]',
+        b'"a:a"',
+    ],
+)
+def test_members_of_one_name_in_different_objects_and_colons_in_texts_are_no_repetition(raw: bytes) -> None:
+    assert len(digest_of("POST", "/v1/x", raw)) == 32
+
+
 def request_with(headers: dict[str, str], *chunks: bytes) -> tuple[Scope, Receive]:
     messages = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]
     messages.append({"type": "http.request", "body": b"", "more_body": False})
