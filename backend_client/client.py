@@ -71,6 +71,8 @@ from backend_client.wire import (
     SavedPlan,
     SeatDetail,
     StaffSession,
+    TerminalTotals,
+    TerminalTotalsReport,
     TicketId,
     TicketList,
     TierList,

@@ -62,6 +62,7 @@ from backend_client.wire import (
     StaffSession,
     TierCount,
     TierList,
+    TerminalTotalsReport,
 )
 
 T = TypeVar("T")
@@ -490,3 +491,6 @@ _ROUTES: tuple[tuple[str, str, bool, _Handler], ...] = (
     ("GET", rf"/v1/plans/{_ID}/versions/(\d+)", True, lambda s, _r, m, _d: s.plans.read(UUID(m[1]), int(m[2]))),
     ("PUT", r"/v1/events/(\d+)/plan", True, lambda s, r, m, _d: s.plans.change(int(m[1]), _body(r, PlanChange))),
 )  # fmt: skip
+    ("POST", f"/v1/payments/{_ID}/withdraw", True, lambda s, _r, m, _d: s.house.withdraw(UUID(m[1]))),
+    ("POST", "/v1/terminal-totals", True,
+     lambda s, r, _m, d: s.house.take_totals(_body(r, TerminalTotalsReport), d)),

@@ -1,7 +1,8 @@
 """A booking system in memory, for `testing.FakeBookingServer`: the rules that a till meets, without durability.
 
 It keeps the promises of the wire (all or nothing, expiry by its own clock, one live charge an order, results that do
-not change) and knows nothing of HTTP. By area: `testing_house_rows`, `…_seats`, `…_sales`, `…_payments`.
+not change) and knows nothing of HTTP. By area: `testing_house_rows`, `…_seats`, `…_sales`, `…_payments`,
+`…_returns`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from backend_client.seat_frames import PRINTED_BIT, HolderKind, StaffStatus, staff_state
-from backend_client.testing_house_payments import HousePayments
+from backend_client.testing_house_returns import HouseReturns
 from backend_client.testing_house_rows import RefusalError
 from backend_client.testing_house_seats import GRACE_S
 from backend_client.testing_seat_detail import seat_detail
@@ -33,7 +34,7 @@ from backend_client.wire import (
 __all__ = ["GRACE_S", "House", "RefusalError"]
 
 
-class House(HousePayments):
+class House(HouseReturns):
     """One event in one hall. `now` is the house's clock: set `offset` to move it. `version` counts seat changes."""
 
     def seat_detail(self, seat_no: int) -> SeatDetail:

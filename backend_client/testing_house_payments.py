@@ -39,6 +39,10 @@ _STATUS_OF = {
     ResultOutcome.DECLINED: OperationStatus.DECLINED,
     ResultOutcome.UNKNOWN: OperationStatus.UNKNOWN,
 }
+_FIRST_STATUS = {
+    OperationKind.CASH: OperationStatus.SUCCEEDED,
+    OperationKind.AUTHORIZE: OperationStatus.ACTION_REQUIRED,
+}
 _DECIDED = (OperationStatus.SUCCEEDED, OperationStatus.DECLINED)
 
 
@@ -58,7 +62,8 @@ class HousePayments(HouseSales):
             order_id=order.order_id,
             part=len(order.operations) + 1,
             kind=request.kind,
-            status=OperationStatus.SUCCEEDED if cash else OperationStatus.SENT,
+            status=_FIRST_STATUS.get(request.kind, OperationStatus.SENT),
+            next_action="reader:tmr_1" if request.kind is OperationKind.AUTHORIZE else "",
             provider=request.provider,
             amount_minor=request.amount_minor,
             currency="EUR",
@@ -133,12 +138,15 @@ class HousePayments(HouseSales):
         self, order: OrderRow, index: int, operation: PaymentOperation, report: ResultReport
     ) -> ResultAnswer:
         status = _STATUS_OF[report.outcome]
+        self.reports.append(report)
         final = operation.status in _DECIDED
         lost = operation.status is OperationStatus.SUCCEEDED and not self._stands(order, operation)
         if lost and status is OperationStatus.DECLINED:
             self.reversals.append(operation.operation_id)
         elif final and status not in (operation.status, OperationStatus.UNKNOWN):
             raise RefusalError(ErrorCode.RESULT_CONFLICT)
+        if operation.kind is OperationKind.REFUND:
+            return self._take_return(order, index, operation, report)
         if not final:
             operation = replace(
                 operation, status=status, provider_ref=report.provider_ref, decline_code=report.decline_code,
@@ -148,6 +156,18 @@ class HousePayments(HouseSales):
             self._follow_result(order, operation, report)
         advice = Advice.GOODS_ISSUED if self._stands(order, operation) else Advice.REVERSE
         return ResultAnswer(operation=operation, order=self._order(order), advice=advice)
+
+    def _take_return(
+        self, order: OrderRow, index: int, operation: PaymentOperation, report: ResultReport
+    ) -> ResultAnswer:
+        """Money that went back at a till changes nothing else."""
+        if operation.status not in _DECIDED:
+            operation = replace(
+                operation, status=_STATUS_OF[report.outcome], provider_ref=report.provider_ref,
+                decline_code=report.decline_code, updated_at=self.now(),
+            )  # fmt: skip
+            order.operations[index] = operation
+        return ResultAnswer(operation=operation, order=self._order(order), advice=Advice.REVERSE)
 
     def _stands(self, order: OrderRow, operation: PaymentOperation) -> bool:
         """A charge that the order keeps: all of it is paid, or this was one part of it."""

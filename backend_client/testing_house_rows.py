@@ -29,7 +29,7 @@ from backend_client.wire import (
 )
 
 _LIVE = (OperationStatus.CREATED, OperationStatus.SENT, OperationStatus.ACTION_REQUIRED, OperationStatus.UNKNOWN)
-_CHARGES = (OperationKind.SALE, OperationKind.CASH, OperationKind.AUTHORIZE)
+CHARGES = (OperationKind.SALE, OperationKind.CASH, OperationKind.AUTHORIZE)
 
 
 class RefusalError(Exception):
@@ -90,19 +90,18 @@ class OrderRow:
 
 def is_kept(operation: PaymentOperation) -> bool:
     """A charge that took money which is not to be given back."""
-    taken = operation.kind in _CHARGES and operation.status is OperationStatus.SUCCEEDED
+    taken = operation.kind in CHARGES and operation.status is OperationStatus.SUCCEEDED
     return taken and not operation.void_requested
 
 
 def keeps_seats(order: OrderRow) -> bool:
-    """Whether the seats are nobody else's, whatever the time: a charge runs, is unknown, or took money (R7, R24)."""
-    running = any(made.status in _LIVE and made.kind in _CHARGES for made in order.operations)
-    return running or order.paid_minor > 0
+    """Whether the seats are nobody else's, whatever the time: a charge runs or is unknown (R7, R24)."""
+    return any(made.status in _LIVE and made.kind in CHARGES for made in order.operations)
 
 
 def live_payment(order: OrderRow) -> PaymentOperation | None:
     """The charge of an order that is not decided, and may still be wanted; one at a time."""
-    live = (one for one in order.operations if one.kind in _CHARGES and one.status in _LIVE)
+    live = (one for one in order.operations if one.kind in CHARGES and one.status in _LIVE)
     return next((operation for operation in live if not operation.void_requested), None)
 
 

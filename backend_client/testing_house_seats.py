@@ -24,6 +24,7 @@ from backend_client.wire import (
     Price,
     PriceType,
     PrintJob,
+    ResultReport,
     SeatHistoryItem,
     SeatHouseHold,
     SeatRef,
@@ -57,6 +58,7 @@ class HouseSeats:
         self.print_jobs: dict[UUID, PrintJob] = {}
         self.reversals: list[OperationId] = []
         self.terminal_totals: list[TerminalTotalsReport] = []
+        self.reports: list[ResultReport] = []
         self.seat_past: dict[int, tuple[SeatHistoryItem, ...]] = {}
         self.seat_house_holds: dict[int, SeatHouseHold] = {}
 
@@ -133,6 +135,10 @@ class HouseSeats:
             self._end(hold, HoldStatus.EXPIRED)
             if order is not None and order.status is OrderStatus.PENDING:
                 order.status = OrderStatus.EXPIRED
+                self._open_returns(order)
+
+    def _open_returns(self, order: OrderRow) -> None:
+        """What parts have paid of an order that came to nothing goes back (see `testing_house_returns`)."""
 
     def _end(self, hold: HoldRow, status: HoldStatus) -> None:
         hold.status = status

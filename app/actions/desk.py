@@ -25,9 +25,9 @@ from app.devices.card_terminal import CardTerminal
 from app.devices.ticket_printer import TicketPrinter
 from app.journal.credentials import CredentialVault, KeptCredential
 from app.journal.plan_draft_file import PlanDraftFile
-from app.journal.terminal_record import Reversal, TerminalRecord, TerminalWord
+from app.journal.terminal_record import DayRecord, Reversal, TerminalRecord, TerminalWord
 from backend_client.client import BookingClient
-from backend_client.wire import OperationId, StaffSession
+from backend_client.wire import OperationId, StaffSession, TerminalTotalsReport
 
 
 class JournalPort(Protocol):
@@ -41,6 +41,11 @@ class JournalPort(Protocol):
     async def mark_reversal(self, operation_id: OperationId, reversal: Reversal) -> None: ...
     async def terminal_attempt(self, operation_id: OperationId) -> TerminalRecord | None: ...
     async def unsettled_attempts(self) -> tuple[TerminalRecord, ...]: ...
+    async def forget_terminal_attempt(self, operation_id: OperationId) -> None: ...
+    async def begin_day(self, record: DayRecord) -> None: ...
+    async def record_day(self, day_id: str, report: TerminalTotalsReport) -> None: ...
+    async def close_day(self, day_id: str, *, reported: bool) -> None: ...
+    async def open_days(self) -> tuple[DayRecord, ...]: ...
     async def newest_attempt(self) -> TerminalRecord | None: ...
     async def last_trace(self) -> int | None: ...
 
@@ -58,6 +63,12 @@ class Patience:
     ask_first_s: float = 1.0
     ask_longest_s: float = 15.0
     """Pauses between two questions about the same thing grow from the first to the longest."""
+    hand_over_s: float = 300.0
+    """After so long an unknown payment is a supervisor's; asking goes on (setting `hand_over_after_s`)."""
+    watch_s: float = 1.5
+    """Between two looks at an order whose card is at a reader that the server drives."""
+    reader_silent_s: float = 20.0
+    """A booking system that does not answer for so long leaves a payment at a reader unknown."""
     snapshot_retry_s: float = 0.5
     fallback_s: float = 5.0
     """Between two snapshots while the seat feed is away (R15)."""
@@ -65,6 +76,14 @@ class Patience:
     """After a change of seats that the house keeps back their kinds are read at a random instant of so long."""
     reconnect_window_s: float = 15.0
     """A lost feed is dialled again at a random instant of this window, so that not all consoles come at once (S6)."""
+    inbox_s: float = 5.0
+    """Between two readings of the inbox while it is looked at."""
+    inbox_idle_s: float = 30.0
+    """Between two counts of open items while nobody looks at the inbox."""
+    inbox_longest_s: float = 60.0
+    """While the booking system is away, pauses grow up to this."""
+    run_s: float = 1.0
+    """Between two looks at a comparison that runs."""
 
 
 def _utc_now() -> datetime:
@@ -102,6 +121,8 @@ class Desk:
     """Whoever opens a session holds it: a kept token is used up once sent, so nothing may cut in or be cut off."""
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when there is a new UNKNOWN sale, so that `keep_resolving` need not wait out its pause."""
+    inbox_wake: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the inbox is to be read now."""
     background: set[asyncio.Task[None]] = field(default_factory=set)
 
     def __post_init__(self) -> None:

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from app.actions.desk import Desk
+from app.actions.leave_sale import after_cancel
 from app.actions.propose_seats import offer_after_loss, offer_after_orphans
 from app.core.errors import NothingPickedError, SaleNotReadyError
 from app.core.sale import PAYABLE, EndReason, Sale, SaleState, SaleStep
@@ -13,13 +14,14 @@ from app.core.settlement import expired
 from app.core.store import Notice, NoticeCode
 from backend_client.errors import (
     AnswerUnknownError,
+    BookingClientError,
     BookingRefusedError,
     HoldGoneError,
     NothingDoneError,
     SeatOrphanedError,
     SeatsTakenError,
 )
-from backend_client.wire import Hold, HoldStatus, SeatRef
+from backend_client.wire import Hold, HoldStatus, OrderId, SeatRef
 
 
 async def hold_picked(desk: Desk) -> Sale:
@@ -115,8 +117,20 @@ async def expire_due(desk: Desk) -> bool:
     with desk.once("expire") as first:
         if not first:
             return False
+        if sale.paid_minor and sale.order is not None:
+            return await _expire_part_paid(desk, sale, sale.order.order_id)
         await end_expired(desk, sale)
     return True
+
+
+async def _expire_part_paid(desk: Desk, sale: Sale, order_id: OrderId) -> bool:
+    """Parts are paid: only the API ends such a sale, and says what goes back. Not reached: asked again in a second."""
+    try:
+        order = await desk.client.order(order_id)
+    except BookingClientError:
+        return False
+    after = await after_cancel(desk, sale, order)
+    return after.state not in PAYABLE
 
 
 async def release_hold(desk: Desk) -> Sale:
@@ -125,14 +139,14 @@ async def release_hold(desk: Desk) -> Sale:
     ABANDONED even when the booking system cannot be reached: the seats then go back by themselves at the hold's end.
 
     Raises:
-        SaleNotReadyError: a payment runs or is unknown, or it is paid.
+        SaleNotReadyError: a payment runs or is unknown, it is paid, or parts of it are (`leave_paid_parts`).
         BookingRefusedError: the API refuses to cancel the order (a payment is known there).
     """
     with desk.once("release") as first:
         sale = desk.sale()
         if not first or sale.state is SaleState.ABANDONED:
             return sale
-        if sale.state not in (*PAYABLE, SaleState.HOLDING, SaleState.PICKING):
+        if sale.state not in (*PAYABLE, SaleState.HOLDING, SaleState.PICKING) or sale.paid_minor:
             raise SaleNotReadyError("this sale cannot be given up now")
         with suppress(NothingDoneError, AnswerUnknownError, HoldGoneError):  # the hold ends by itself
             await _give_back(desk, sale)

@@ -22,6 +22,7 @@ from app.actions.pay_sale import (
     report_key,
 )
 from app.actions.settle_card import apply_answer, settle_card, warn_of_difference
+from app.actions.settle_earlier import last_trace_of, settle_earlier
 from app.core.errors import JournalError, TerminalUnsettledError
 from app.core.sale import Sale, SaleState, SaleStep
 from app.devices.card_terminal import CardTerminal, Progress, TerminalError, TerminalOutcome, TerminalResult, Verdict
@@ -34,14 +35,16 @@ STOPPED_HERE = "stopped-at-counter"
 _ENDED_BY_SOMEBODY = frozenset({"aborted", "cancelled-at-terminal"})
 
 
-async def pay_card(desk: Desk) -> Sale:
+async def pay_card(desk: Desk, *, part_minor: int | None = None) -> Sale:
     """Charge the sale at the counter to a card. A second tap while one runs is dropped (P1).
 
-    PAID; DECLINED (`decline_code`), the seats stay held; UNKNOWN: nobody may charge again, `resolve_unknown` asks; or
-    EXPIRED (`end_reason` says whether the card was charged and reversed).
+    `part_minor` charges so much of what is left, None all of it. PAID; HELD after a part that was not the last;
+    DECLINED (`decline_code`), the seats stay held; UNKNOWN: nobody may charge again, `resolve_unknown` asks; or EXPIRED
+    (`end_reason` says whether the card was charged and reversed).
 
     Raises:
         NoTerminalError, SaleNotReadyError, NotAllowedError: not now.
+        PartNotPayableError: a part of nothing, or of more than is left.
         TerminalUnsettledError: an earlier card payment is open, and the terminal cannot be asked about it (yet).
         JournalBeforeAskingError: it could not be written down and the terminal was not asked; the sale is HELD.
         JournalAfterAskingError: the terminal's word could not be written down; the sale is UNKNOWN.
@@ -57,9 +60,9 @@ async def pay_card(desk: Desk) -> Sale:
         if desk.charging:
             raise TerminalUnsettledError("the terminal still works on a payment that was parked")
         async with desk.terminal_turn:
-            await _settle_earlier(desk, terminal)
-            last_trace = await _last_trace(desk, terminal)
-            sale = await begin_payment(desk, OperationKind.SALE, terminal.provider)
+            await settle_earlier(desk, terminal)
+            last_trace = await last_trace_of(desk, terminal)
+            sale = await begin_payment(desk, OperationKind.SALE, terminal.provider, part_minor=part_minor)
             with never_stuck(desk, sale.sale_id):
                 return await _charge(desk, terminal, sale, last_trace)
 
@@ -72,29 +75,6 @@ async def abort_card(desk: Desk) -> None:
     if sale.payment is not None and sale.payment.kind is OperationKind.SALE:
         desk.store.wish_stop(True)
         await desk.terminal.abort()
-
-
-async def _settle_earlier(desk: Desk, terminal: CardTerminal) -> None:
-    """A new payment would take the place of the terminal's last transaction: ask about an open one first."""
-    newest = await desk.journal.newest_attempt()
-    if newest is None or newest.acknowledged or (newest.word is not None and newest.word.definite):
-        return
-    try:
-        word = await ask_about(desk, terminal, newest)
-    except TerminalError as error:
-        raise TerminalUnsettledError("the terminal must be asked about an earlier payment first") from error
-    if word is not None:
-        await desk.journal.record_terminal_result(newest.operation_id, word)
-    desk.wake.set()
-
-
-async def _last_trace(desk: Desk, terminal: CardTerminal) -> int | None:
-    """The newest trace known before a payment; a terminal that is new to this counter is asked once."""
-    known = await desk.journal.last_trace()
-    if known is not None:
-        return known
-    last = await terminal.last_transaction()
-    return None if last is None else last.trace
 
 
 async def _charge(desk: Desk, terminal: CardTerminal, sale: Sale, last_trace: int | None) -> Sale:

@@ -11,9 +11,24 @@ import msgspec
 
 from app.actions.desk import Desk
 from app.actions.show_event import reprice
-from app.core.errors import JournalAfterAskingError, JournalBeforeAskingError, JournalError, SaleNotReadyError
+from app.core.errors import (
+    JournalAfterAskingError,
+    JournalBeforeAskingError,
+    JournalError,
+    PartNotPayableError,
+    SaleNotReadyError,
+)
 from app.core.sale import EndReason, PaymentAttempt, Sale, SaleId, SaleState, SaleStep, UnknownReason
-from app.core.settlement import LIVE_STATES, NOT_ATTEMPTED, expired, operation_of, settled, unclear, withdrawn
+from app.core.settlement import (
+    LIVE_STATES,
+    NOT_ATTEMPTED,
+    expired,
+    operation_of,
+    settled,
+    stepped_back,
+    unclear,
+    withdrawn,
+)
 from app.core.store import Notice, NoticeCode
 from backend_client.errors import (
     AnswerUnknownError,
@@ -36,33 +51,77 @@ from backend_client.wire import (
     ResultReport,
 )
 
+CASH = "cash"
 
-async def begin_payment(desk: Desk, kind: OperationKind, provider: str, tendered_minor: int | None = None) -> Sale:
+
+async def begin_payment(
+    desk: Desk,
+    kind: OperationKind,
+    provider: str,
+    tendered_minor: int | None = None,
+    *,
+    part_minor: int | None = None,
+) -> Sale:
     """Form the payment of the sale at the counter and write it down: PAYING.
 
-    A try of the same kind whose opening was not answered keeps its key.
+    `part_minor` pays so much of what is left, None all of it. A try of the same kind whose opening was not answered
+    keeps its key.
 
     Raises:
         SaleNotReadyError: the sale is not held, or its time is over.
+        PartNotPayableError: the part is nothing, or more than what is left.
     """
     sale = desk.sale()
     if sale.state is SaleState.DECLINED:
         sale = sale.after(SaleStep.DECLINE_SEEN)
     if sale.state is not SaleState.HELD or sale.hold is None:
         raise SaleNotReadyError("nothing is held")
+    amount_minor = part_of(sale, part_minor)
     tried = sale.payment
-    same = tried is not None and (tried.kind, tried.amount_minor, tried.tendered_minor) == (
-        kind, sale.total_minor, tendered_minor,
+    same = tried is not None and (tried.kind, tried.provider, tried.amount_minor, tried.tendered_minor) == (
+        kind, provider, amount_minor, tendered_minor,
     )  # fmt: skip
     if same and tried is not None:
         sale = replace(sale, payment=replace(tried, begun_at=desk.now()))
     else:
-        attempt = PaymentAttempt(desk.new_key(), kind, provider, sale.total_minor, desk.now(), tendered_minor)
+        attempt = PaymentAttempt(
+            desk.new_key(), kind, provider, amount_minor, desk.now(), tendered_minor,
+            in_parts=amount_minor < sale.left_minor,
+        )  # fmt: skip
         sale = replace(sale, payment=attempt)
     if not sale.checkout_key:
         sale = replace(sale, checkout_key=desk.new_key())
     async with before_asking(desk, sale.sale_id):
         return await desk.keep(sale.after(SaleStep.PAYMENT_BEGUN))
+
+
+def part_of(sale: Sale, part_minor: int | None) -> int:
+    """What a payment pays: a part of what is left, or all of it.
+
+    Raises:
+        PartNotPayableError: the part is nothing, or more than what is left.
+    """
+    if part_minor is None:
+        return sale.left_minor
+    if not 0 < part_minor <= sale.left_minor:
+        raise PartNotPayableError(sale.left_minor)
+    return part_minor
+
+
+async def begin_instead(desk: Desk, sale: Sale, tendered_minor: int) -> Sale:
+    """Form a cash payment in place of the unclear card payment of an UNKNOWN sale, and write it down: PAYING.
+
+    A try whose answer was lost keeps its key.
+    """
+    if sale.payment is None or sale.payment.operation_id is None:
+        raise SaleNotReadyError("there is no card payment to take the place of")
+    attempt = PaymentAttempt(
+        desk.new_key(), OperationKind.CASH, CASH, sale.payment.amount_minor, desk.now(), tendered_minor,
+        in_parts=sale.payment.in_parts, instead_of=sale.payment.operation_id,
+    )  # fmt: skip
+    begun = replace(sale.after(SaleStep.CASH_INSTEAD), payment=attempt, replaced=sale.payment)
+    async with before_asking(desk, sale.sale_id):
+        return await desk.keep(begun)
 
 
 @contextmanager
@@ -104,7 +163,7 @@ async def before_asking(desk: Desk, sale_id: SaleId) -> AsyncIterator[None]:
         if sale is not None and sale.state is SaleState.PAYING:
             with suppress(BookingClientError):
                 await decline_stray(desk, sale)
-                desk.show(withdrawn(sale))
+                desk.show(stepped_back(sale, desk.now()))
         raise JournalBeforeAskingError(str(error)) from error
 
 
@@ -147,6 +206,8 @@ async def _open(desk: Desk, sale: Sale) -> PaymentAnswer:
         provider=attempt.provider,
         amount_minor=attempt.amount_minor,
         tendered_minor=attempt.tendered_minor,
+        in_parts=attempt.in_parts,
+        instead_of=attempt.instead_of,
     )
     return await desk.client.pay(order.order_id, request, key=attempt.key)
 
@@ -180,19 +241,27 @@ def report_key(operation_id: OperationId, report: ResultReport) -> str:
 async def leave_paying(desk: Desk, sale: Sale, error: BookingClientError) -> Sale:
     """Where a PAYING sale goes when checkout or opening failed before any money could move."""
     if isinstance(error, AnswerUnknownError | NothingDoneError):
+        if sale.replaced is not None:
+            return await desk.keep(stepped_back(sale, desk.now()))
         return await desk.keep(sale.after(SaleStep.PAYMENT_WITHDRAWN))  # both keys stay, for the next try
     if not isinstance(error, BookingRefusedError):
-        return await desk.keep(withdrawn(sale))
-    if isinstance(error, HoldGoneError) or error.problem.code is ErrorCode.ORDER_NOT_PAYABLE:
+        return await desk.keep(stepped_back(sale, desk.now()))
+    if isinstance(error, HoldGoneError) or error.problem.code in _LOOK_AGAIN:
         try:
             return await look_again(desk, sale)
         except BookingClientError:
-            return await desk.keep(withdrawn(sale))  # nothing was charged; the next try learns the rest
+            return await desk.keep(stepped_back(sale, desk.now()))  # nothing was charged; the next try learns the rest
+    if sale.replaced is not None:
+        return await desk.keep(stepped_back(sale, desk.now()))
     back = replace(withdrawn(sale), checkout_key=sale.checkout_key if sale.order is not None else "")
     if error.problem.code is ErrorCode.PRICE_CHANGED:
         with suppress(BookingClientError):  # the prices are read again before the next try
             back = await reprice(desk, back)
     return await desk.keep(back)
+
+
+_LOOK_AGAIN = frozenset({ErrorCode.ORDER_NOT_PAYABLE, ErrorCode.AMOUNT_MISMATCH, ErrorCode.OPERATION_NOT_FOUND})
+"""The order is not what we think it is: what it is says where the sale goes."""
 
 
 async def look_again(desk: Desk, sale: Sale) -> Sale:
@@ -224,7 +293,11 @@ async def find_order(desk: Desk, sale: Sale) -> Sale:
 
 async def apply_order(desk: Desk, sale: Sale, order: Order, operation: PaymentOperation | None = None) -> Sale:
     """Take the API's word about the order, keep what it makes of the sale, and say so."""
-    return await conclude(desk, settled(sale, order, operation or operation_of(sale, order), desk.now()))
+    after = await conclude(desk, settled(sale, order, operation or operation_of(sale, order), desk.now()))
+    if sale.replaced is not None and after.state is SaleState.PAID and after.payment is sale.replaced:
+        tendered = None if sale.payment is None else sale.payment.tendered_minor
+        desk.store.post(Notice(NoticeCode.CASH_NOT_NEEDED, (), tendered, sale.currency, sale_id=sale.sale_id))
+    return after
 
 
 async def conclude(desk: Desk, sale: Sale) -> Sale:
@@ -236,6 +309,8 @@ async def conclude(desk: Desk, sale: Sale) -> Sale:
         notice = NoticeCode.CARD_REVERSED
     elif sale.state is SaleState.EXPIRED and sale.end_reason is EndReason.CHARGE_TO_RETURN:
         notice = NoticeCode.CHARGE_TO_RETURN
+    elif sale.state is SaleState.EXPIRED and sale.end_reason is EndReason.MONEY_RETURNED:
+        notice = None
     elif parked and sale.state is SaleState.PAID:
         notice = NoticeCode.PARKED_SALE_PAID
     elif parked and sale.state in (SaleState.HELD, SaleState.DECLINED):
@@ -248,6 +323,7 @@ async def conclude(desk: Desk, sale: Sale) -> Sale:
 _NOTICES = {
     SaleState.DECLINED: NoticeCode.PAYMENT_DECLINED,
     SaleState.EXPIRED: NoticeCode.HOLD_EXPIRED,
+    SaleState.RETURNING: NoticeCode.MONEY_TO_RETURN,
 }
 
 

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
+from dataclasses import replace
 
+from app.actions.close_terminal_day import report_days
 from app.actions.desk import Desk
+from app.actions.follow_given_up import follow_given_up
+from app.actions.leave_sale import let_go_if_left
 from app.actions.pay_cash import settle_cash
+from app.actions.pay_reader import settle_reader
 from app.actions.print_tickets import report_print, unreported_prints
+from app.actions.return_money import follow_returns
 from app.actions.settle_card import settle_card
 from app.core.errors import JournalError, SaleNotReadyError
 from app.core.sale import Sale, SaleId, SaleState
+from app.core.store import Notice, NoticeCode
 from backend_client.errors import BookingClientError
 from backend_client.wire import OperationKind
 
@@ -37,8 +45,16 @@ async def resolve_unknown(desk: Desk, sale_id: SaleId | None = None) -> Sale:
 
 async def settle(desk: Desk, sale: Sale) -> Sale:
     """One pass over a PAYING or UNKNOWN sale, by the kind of its payment. Raises as `resolve_unknown`."""
-    if sale.payment is not None and sale.payment.kind is OperationKind.CASH:
+    after = await _settle(desk, sale)
+    return await let_go_if_left(desk, after) if after.leaving else after
+
+
+async def _settle(desk: Desk, sale: Sale) -> Sale:
+    kind = None if sale.payment is None else sale.payment.kind
+    if kind is OperationKind.CASH:
         return await settle_cash(desk, sale)
+    if kind is OperationKind.AUTHORIZE:
+        return await settle_reader(desk, sale)
     if desk.terminal is None or desk.terminal_turn.locked():
         return await settle_card(desk, sale, None)
     async with desk.terminal_turn:
@@ -48,11 +64,12 @@ async def settle(desk: Desk, sale: Sale) -> Sale:
 async def keep_resolving(desk: Desk) -> None:
     """Run while somebody is signed in: asks about every UNKNOWN sale, at the counter and parked, with back-off.
 
-    It also reports print jobs whose report did not come through.
+    It also follows card attempts that nobody waits for any more, money that goes back, ends of day that are not
+    reported, and print jobs whose report did not come through.
     """
     pause_s = desk.patience.ask_first_s
     while True:
-        if not await _ask_about_all(desk):
+        if not await _ask_about_all(desk, pause_s):
             await desk.wake.wait()
         else:
             await _pause(desk, pause_s)
@@ -68,15 +85,17 @@ async def _pause(desk: Desk, pause_s: float) -> None:
         return
 
 
-async def _ask_about_all(desk: Desk) -> bool:
+async def _ask_about_all(desk: Desk, pause_s: float) -> bool:
     """True when something is still open afterwards."""
     for sale in desk.store.unknown_sales:
         if desk.running and sale is desk.store.sale:
             continue
+        desk.store.note_ask(sale.sale_id, desk.now(), pause_s)
         try:
-            await resolve_unknown(desk, sale.sale_id)
+            await hand_over_if_due(desk, await resolve_unknown(desk, sale.sale_id))
         except (BookingClientError, JournalError) as error:
             _log.info("sale %s is still unknown: %s", sale.sale_id, error.code)
+            await _hand_over_unanswered(desk, sale.sale_id)
     for sale in unreported_prints(desk):
         if (desk.running and sale is desk.store.sale) or sale.sale_id in desk.resolving:
             continue
@@ -85,4 +104,36 @@ async def _ask_about_all(desk: Desk) -> bool:
                 await report_print(desk, sale)
         except (BookingClientError, JournalError) as error:
             _log.info("print job of sale %s is not reported yet: %s", sale.sale_id, error.code)
-    return bool(desk.store.unknown_sales or unreported_prints(desk))
+    behind = await _follow_the_rest(desk)
+    return bool(desk.store.unknown_sales or unreported_prints(desk) or behind)
+
+
+async def _follow_the_rest(desk: Desk) -> bool:
+    """What no sale at the counter waits for; True when some of it is still open."""
+    still_open = False
+    for follow in (follow_given_up, follow_returns, report_days):
+        try:
+            still_open = bool(await follow(desk)) or still_open
+        except (BookingClientError, JournalError) as error:
+            _log.info("%s: not now: %s", follow.__name__, error.code)
+            still_open = True
+    return still_open
+
+
+async def hand_over_if_due(desk: Desk, sale: Sale) -> Sale:
+    """After the patience for it, a supervisor clears the sale up; it is still asked about, and the clerk goes on."""
+    if sale.state is not SaleState.UNKNOWN or sale.unknown_since is None or sale.handed_over_at is not None:
+        return sale
+    if (desk.now() - sale.unknown_since).total_seconds() < desk.patience.hand_over_s:
+        return sale
+    sale = await desk.keep(replace(sale, handed_over_at=desk.now()))
+    desk.store.post(Notice(NoticeCode.HANDED_OVER, (), sale.total_minor, sale.currency, sale_id=sale.sale_id))
+    return sale
+
+
+async def _hand_over_unanswered(desk: Desk, sale_id: SaleId) -> None:
+    sale = desk.find(sale_id)
+    if sale is None:
+        return
+    with suppress(JournalError):
+        await hand_over_if_due(desk, sale)

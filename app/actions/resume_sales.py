@@ -11,9 +11,11 @@ from dataclasses import replace
 
 from app.actions.desk import Desk
 from app.actions.hold_seats import ask_hold, end_expired
+from app.actions.leave_sale import let_go_if_left
 from app.actions.pay_sale import look_again, stay_unknown
 from app.actions.print_tickets import report_print
 from app.actions.resolve_unknown import settle
+from app.actions.return_money import follow_returns, look_at_returns
 from app.core.errors import JournalError
 from app.core.sale import Sale, SaleState, SaleStep, UnknownReason
 from app.core.session import Permission
@@ -98,6 +100,9 @@ async def _resume_as(desk: Desk, sale: Sale) -> Sale:
             return await _resume_paying(desk, sale)
         case SaleState.UNKNOWN:
             return await settle(desk, sale)
+        case SaleState.RETURNING:
+            await follow_returns(desk)
+            return await look_at_returns(desk, desk.find(sale.sale_id) or sale)
         case SaleState.PRINTING:
             return await _resume_printing(desk, sale)
         case _:
@@ -124,10 +129,10 @@ async def _resume_held(desk: Desk, sale: Sale) -> Sale:
         return await end_expired(desk, sale)
     sale = replace(sale, hold=hold)
     if sale.order is not None or hold.order_id is not None:
-        return await look_again(desk, sale.after(SaleStep.PAYMENT_BEGUN))
+        return await let_go_if_left(desk, await look_again(desk, sale.after(SaleStep.PAYMENT_BEGUN)))
     if hold.status is not HoldStatus.HELD:
         return await end_expired(desk, sale)
-    return await desk.keep(sale)
+    return await let_go_if_left(desk, await desk.keep(sale))
 
 
 async def _resume_paying(desk: Desk, sale: Sale) -> Sale:

@@ -6,22 +6,19 @@ may be repeated: reports carry keys that follow from what they say, and a revers
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 
 from app.actions.ask_terminal import ask_about
 from app.actions.desk import Desk
 from app.actions.pay_sale import apply_order, conclude, decline_stray, find_order, look_again, report_key, stay_unknown
+from app.actions.reverse_card import take_back, tell_reversed
 from app.core.sale import EndReason, Sale, SaleState, UnknownReason
-from app.core.settlement import PAID_STATES, REVERSED, expired, operation_of, settled
+from app.core.settlement import PAID_STATES, REVERSED, expired, not_back_yet, operation_of, settled, to_return
 from app.core.store import Notice, NoticeCode
-from app.devices.card_terminal import CardTerminal, TerminalError, TerminalOutcome, TerminalRefusedError
+from app.devices.card_terminal import CardTerminal, TerminalError
 from app.journal.terminal_record import Reversal, TerminalRecord, TerminalWord
 from backend_client.errors import BookingClientError, BookingRefusedError
-from backend_client.wire import Advice, OperationId, OperationStatus, Order, ResultAnswer, ResultOutcome, ResultReport
-
-_ALREADY_REVERSED = "already-reversed"
-_log = logging.getLogger(__name__)
+from backend_client.wire import Advice, OperationStatus, Order, ResultAnswer, ResultOutcome, ResultReport
 
 
 async def settle_card(
@@ -45,13 +42,37 @@ async def settle_card(
         except TerminalError:
             heard = None
         else:
-            reason = UnknownReason.TERMINAL_SILENT if heard is not None else UnknownReason.RECONCILING
+            reason = UnknownReason.RECONCILING
         if heard is not None:
             await desk.journal.record_terminal_result(record.operation_id, heard)
             word = heard
     if word is None or not word.definite:
-        return await _stay_unheard(desk, sale, record, reason)
+        return await _stay_unheard(desk, sale, replace(record, word=word), reason, news=heard is not None)
+    if sale.leaving and word.report.outcome is ResultOutcome.SUCCEEDED:
+        return await _report_gone(desk, sale, record, word, terminal)
     return await _report(desk, sale, record, word, terminal)
+
+
+async def _report_gone(
+    desk: Desk, sale: Sale, record: TerminalRecord, word: TerminalWord, terminal: CardTerminal | None
+) -> Sale:
+    """The buyer has left and the card was charged: it is taken back first, and then nothing is sold.
+
+    The API hears of the charge and of its end together. What cannot be taken back here is paid, and is refunded.
+    """
+    current = await desk.journal.terminal_attempt(record.operation_id) or record
+    reversal = await take_back(desk, replace(current, word=current.word or word), terminal)
+    if reversal is Reversal.NONE:
+        return await stay_unknown(desk, sale, UnknownReason.TERMINAL_SILENT)
+    if reversal is not Reversal.DONE:
+        after = await _report(desk, replace(sale, leaving=False), record, word, terminal)
+        desk.store.post(Notice(NoticeCode.LEFT_CHARGED, (), sale.total_minor, sale.currency, sale_id=sale.sale_id))
+        return after
+    gone = ResultReport(
+        outcome=ResultOutcome.DECLINED, amount_minor=0, provider_ref=word.report.provider_ref, decline_code=REVERSED,
+        card_brand=word.report.card_brand, evidence=word.report.evidence,
+    )  # fmt: skip
+    return await _report(desk, sale, record, replace(word, report=gone), terminal)
 
 
 async def _record_of(desk: Desk, sale: Sale) -> TerminalRecord | None:
@@ -67,10 +88,10 @@ async def _settle_unasked(desk: Desk, sale: Sale) -> Sale:
     return await look_again(desk, sale)
 
 
-async def _stay_unheard(desk: Desk, sale: Sale, record: TerminalRecord, reason: UnknownReason) -> Sale:
+async def _stay_unheard(desk: Desk, sale: Sale, record: TerminalRecord, reason: UnknownReason, *, news: bool) -> Sale:
     """The terminal's word is missing: the API hears that and keeps the seats; a definite word of its own counts."""
     try:
-        order = await _tell_unknown(desk, sale, record)
+        order = await _tell_unknown(desk, sale, record, news=news)
     except BookingClientError:
         return await stay_unknown(desk, sale, reason)
     operation = operation_of(sale, order)
@@ -83,13 +104,13 @@ async def _stay_unheard(desk: Desk, sale: Sale, record: TerminalRecord, reason: 
     return await conclude(desk, after)
 
 
-async def _tell_unknown(desk: Desk, sale: Sale, record: TerminalRecord) -> Order:
+async def _tell_unknown(desk: Desk, sale: Sale, record: TerminalRecord, *, news: bool) -> Order:
     found = await find_order(desk, sale)
     order = found.order
     if order is None:
         raise LookupError("an operation without an order")
     operation = operation_of(sale, order)
-    if operation is None or operation.status is not OperationStatus.SENT:
+    if operation is None or (operation.status is not OperationStatus.SENT and not news):
         return order
     report = ResultReport(outcome=ResultOutcome.UNKNOWN, amount_minor=0)
     if record.word is not None and record.word.final:
@@ -122,25 +143,18 @@ async def apply_answer(desk: Desk, sale: Sale, answer: ResultAnswer, terminal: C
     if answer.advice is not Advice.REVERSE or not charged:
         await desk.journal.acknowledge_terminal_result(operation_id)
         return await apply_order(desk, sale, answer.order, answer.operation)
-    reversal = await take_back(desk, sale, terminal)
+    reversal = await take_back(desk, await _record_of(desk, sale), terminal)
     if reversal is Reversal.NONE:
         return await stay_unknown(desk, replace(sale, order=answer.order), UnknownReason.TERMINAL_SILENT)
     if reversal is Reversal.DONE:
-        await _tell_reversed(desk, operation_id)
+        await tell_reversed(desk, operation_id)
     await desk.journal.acknowledge_terminal_result(operation_id)
     if answer.order.status in PAID_STATES:
         return await apply_order(desk, sale, answer.order, answer.operation)
+    if not_back_yet(answer.order):
+        return await conclude(desk, to_return(replace(sale, order=answer.order)))
     reason = EndReason.CARD_REVERSED if reversal is Reversal.DONE else EndReason.CHARGE_TO_RETURN
     return await conclude(desk, expired(replace(sale, order=answer.order), reason))
-
-
-async def _tell_reversed(desk: Desk, operation_id: OperationId) -> None:
-    """The API hears that its advice was followed, so nobody looks for the money; unheard, a supervisor is asked."""
-    report = ResultReport(outcome=ResultOutcome.DECLINED, amount_minor=0, decline_code=REVERSED)
-    try:
-        await desk.client.report_result(operation_id, report, key=report_key(operation_id, report))
-    except BookingClientError as error:
-        _log.warning("a reversal at the terminal is not reported: %s", error.code)
 
 
 async def _after_conflict(desk: Desk, sale: Sale, word: TerminalWord, terminal: CardTerminal | None) -> Sale:
@@ -151,7 +165,7 @@ async def _after_conflict(desk: Desk, sale: Sale, word: TerminalWord, terminal: 
     after = settled(sale, found.order, operation_of(sale, found.order), desk.now())
     charged = word.report.outcome is ResultOutcome.SUCCEEDED
     if charged and after.state is not SaleState.PAID:
-        if await take_back(desk, sale, terminal) is not Reversal.DONE:
+        if await take_back(desk, await _record_of(desk, sale), terminal) is not Reversal.DONE:
             return await stay_unknown(desk, replace(sale, order=found.order), UnknownReason.RECONCILING)
     elif charged is not (after.state is SaleState.PAID):
         warn_of_difference(desk, sale)
@@ -159,42 +173,6 @@ async def _after_conflict(desk: Desk, sale: Sale, word: TerminalWord, terminal: 
         return await stay_unknown(desk, replace(sale, order=found.order), UnknownReason.RECONCILING)
     await desk.journal.acknowledge_terminal_result(sale.payment.operation_id)
     return await conclude(desk, after)
-
-
-async def take_back(desk: Desk, sale: Sale, terminal: CardTerminal | None) -> Reversal:
-    """Reverse a charge at the terminal by its receipt number, once (T6). NONE: the terminal cannot be asked now.
-
-    What a crash left half asked is UNCLEAR and is not asked again: a person looks at the terminal. So is what the
-    terminal has not said to be booked: whatever the advice, nothing is reversed on a guess (R24).
-    """
-    record = await _record_of(desk, sale)
-    if record is None or record.reversal in (Reversal.DONE, Reversal.UNCLEAR):
-        return Reversal.UNCLEAR if record is None else record.reversal
-    booked = record.word is not None and record.word.report.outcome is ResultOutcome.SUCCEEDED
-    if record.reversal is Reversal.ASKED or not booked or record.word is None or record.word.receipt_no is None:
-        return await _mark(desk, record, Reversal.UNCLEAR)
-    if terminal is None:
-        return Reversal.NONE
-    await _mark(desk, record, Reversal.ASKED)
-    return await _mark(desk, record, await _reverse(terminal, record.word, record.word.receipt_no))
-
-
-async def _reverse(terminal: CardTerminal, word: TerminalWord, receipt_no: int) -> Reversal:
-    """Amount and trace go along: a terminal that reverses another booking, or renumbers, is told apart by them (T6)."""
-    try:
-        result = await terminal.reverse(receipt_no, amount_minor=word.report.amount_minor, original_trace=word.trace)
-    except TerminalRefusedError as error:
-        return Reversal.DONE if error.decline_code == _ALREADY_REVERSED else Reversal.UNCLEAR
-    except TerminalError:
-        return Reversal.NONE  # nothing was begun
-    if result.outcome is TerminalOutcome.APPROVED or result.decline_code == _ALREADY_REVERSED:
-        return Reversal.DONE
-    return Reversal.UNCLEAR
-
-
-async def _mark(desk: Desk, record: TerminalRecord, reversal: Reversal) -> Reversal:
-    await desk.journal.mark_reversal(record.operation_id, reversal)
-    return reversal
 
 
 def warn_of_difference(desk: Desk, sale: Sale) -> None:

@@ -9,6 +9,7 @@
     │   ├── NoBlockLeftError           so many seats are not free beside each other         no-block-left
     │   ├── PlacesNotPickableError     so many places of the area are not left, or unpriced places-not-pickable
     │   ├── TenderedTooLittleError     less cash than the total                             tendered-too-little
+    │   ├── PartNotPayableError        a part of nothing, or of more than is left           part-not-payable
     │   ├── PlanFileError              the file is no seating plan of ours                  plan-file-unreadable
     │   │   └── PlanFileTooLargeError  a request could not carry it                         plan-file-too-large
     │   ├── PictureRefusedError        neither PNG nor JPEG, too large, or too many         picture-refused

@@ -6,6 +6,8 @@ PICKING → HOLDING → HELD → PAYING → PAID → PRINTING → DONE is the st
 - UNKNOWN means that money may have moved. Only a definite word (the API's, or the terminal's through the API) leads
   out: to PAID, HELD (nothing was charged) or EXPIRED (nothing stays charged, and the seats are gone);
 - PAYING and UNKNOWN never expire by the local clock: while a payment runs, nobody takes the seats (R7, R24);
+- an order may be paid in parts: after each the sale is HELD again with less left to pay. When it comes to nothing after
+  that, money has to go back first: RETURNING, until each part is known to be back with its owner;
 - each mutating step has an idempotency key that is made when the step is formed and kept until the step is settled, so
   that the same key is sent again after a lost answer or a crash (R6).
 """
@@ -48,6 +50,7 @@ class SaleState(StrEnum):
     UNKNOWN = "UNKNOWN"
     PAID = "PAID"
     PRINTING = "PRINTING"
+    RETURNING = "RETURNING"
     DONE = "DONE"
     EXPIRED = "EXPIRED"
     ABANDONED = "ABANDONED"
@@ -60,10 +63,14 @@ class SaleStep(StrEnum):
     HOLD_WON = "hold-won"
     HOLD_REFUSED = "hold-refused"
     PAYMENT_BEGUN = "payment-begun"
+    CASH_INSTEAD = "cash-instead"
     PAYMENT_WITHDRAWN = "payment-withdrawn"
     PAYMENT_DECLINED = "payment-declined"
     PAYMENT_UNCLEAR = "payment-unclear"
     PAYMENT_CONFIRMED = "payment-confirmed"
+    PART_PAID = "part-paid"
+    MONEY_TO_RETURN = "money-to-return"
+    MONEY_RETURNED = "money-returned"
     DECLINE_SEEN = "decline-seen"
     PRINT_BEGUN = "print-begun"
     PRINT_CONFIRMED = "print-confirmed"
@@ -83,21 +90,29 @@ TRANSITIONS: Mapping[tuple[SaleState, SaleStep], SaleState] = {
     (_S.HOLDING, _T.ABANDONED): _S.ABANDONED,
     (_S.HELD, _T.PAYMENT_BEGUN): _S.PAYING,
     (_S.HELD, _T.PAYMENT_CONFIRMED): _S.PAID,
+    (_S.HELD, _T.MONEY_TO_RETURN): _S.RETURNING,
     (_S.HELD, _T.EXPIRED): _S.EXPIRED,
     (_S.HELD, _T.ABANDONED): _S.ABANDONED,
     (_S.PAYING, _T.PAYMENT_CONFIRMED): _S.PAID,
     (_S.PAYING, _T.PAYMENT_DECLINED): _S.DECLINED,
     (_S.PAYING, _T.PAYMENT_WITHDRAWN): _S.HELD,
     (_S.PAYING, _T.PAYMENT_UNCLEAR): _S.UNKNOWN,
+    (_S.PAYING, _T.PART_PAID): _S.HELD,
+    (_S.PAYING, _T.MONEY_TO_RETURN): _S.RETURNING,
     (_S.PAYING, _T.EXPIRED): _S.EXPIRED,
     (_S.DECLINED, _T.DECLINE_SEEN): _S.HELD,
     (_S.DECLINED, _T.EXPIRED): _S.EXPIRED,
+    (_S.DECLINED, _T.MONEY_TO_RETURN): _S.RETURNING,
     (_S.DECLINED, _T.ABANDONED): _S.ABANDONED,
     (_S.UNKNOWN, _T.PAYMENT_CONFIRMED): _S.PAID,
     (_S.UNKNOWN, _T.PAYMENT_DECLINED): _S.HELD,
     (_S.UNKNOWN, _T.PAYMENT_WITHDRAWN): _S.HELD,
     (_S.UNKNOWN, _T.PAYMENT_UNCLEAR): _S.UNKNOWN,
     (_S.UNKNOWN, _T.EXPIRED): _S.EXPIRED,
+    (_S.UNKNOWN, _T.CASH_INSTEAD): _S.PAYING,
+    (_S.UNKNOWN, _T.PART_PAID): _S.HELD,
+    (_S.UNKNOWN, _T.MONEY_TO_RETURN): _S.RETURNING,
+    (_S.RETURNING, _T.MONEY_RETURNED): _S.EXPIRED,
     (_S.PAID, _T.PRINT_BEGUN): _S.PRINTING,
     (_S.PAID, _T.FINISHED): _S.DONE,
     (_S.PRINTING, _T.PRINT_CONFIRMED): _S.DONE,
@@ -142,6 +157,8 @@ class EndReason(StrEnum):
     HOLD_ENDED = "hold-ended"
     CARD_REVERSED = "card-reversed"
     """The card had been charged too late; the charge was taken back."""
+    MONEY_RETURNED = "money-returned"
+    """Parts had been paid; all of it is back with its owner."""
     CHARGE_TO_RETURN = "charge-to-return"
     """Charged, the seats are gone, and the charge is not known to be taken back: a supervisor returns the money."""
 
@@ -172,6 +189,10 @@ class PaymentAttempt:
     begun_at: datetime
     tendered_minor: int | None = None
     operation_id: OperationId | None = None
+    in_parts: bool = False
+    """It pays a part of what is left, and is not the last one."""
+    instead_of: OperationId | None = None
+    """A card payment whose result is not known: if it was charged, that goes back."""
 
     @property
     def change_minor(self) -> int | None:
@@ -214,6 +235,12 @@ class Sale:
     end_reason: EndReason | None = None
     lost_seats: tuple[SeatRef, ...] = ()
     print_job: PrintAttempt | None = None
+    replaced: PaymentAttempt | None = None
+    """The unclear card payment that cash is taken instead of; it is asked about until it is known."""
+    leaving: bool = False
+    """The buyer went while the payment was unclear: whatever it was goes back once it is known."""
+    handed_over_at: datetime | None = None
+    """Since when a supervisor clears it up; it is still asked about."""
 
     def after(self, step: SaleStep) -> Sale:
         """The sale after `step`; what belongs to the state that was left is cleared.
@@ -224,7 +251,7 @@ class Sale:
         state = next_state(self.state, step)
         moved = replace(self, state=state)
         if state is not SaleState.UNKNOWN:
-            moved = replace(moved, unknown_reason=None, unknown_since=None)
+            moved = replace(moved, unknown_reason=None, unknown_since=None, handed_over_at=None)
         if state in (SaleState.PAYING, SaleState.PAID):
             moved = replace(moved, decline_code="")
         return moved
@@ -265,6 +292,16 @@ class Sale:
         if self.order is not None:
             return self.order.amount_minor
         return total_minor(pick.amount_minor for pick in self.picks)
+
+    @property
+    def paid_minor(self) -> int:
+        """What parts have paid so far, as the server said last."""
+        return 0 if self.order is None else self.order.paid_minor
+
+    @property
+    def left_minor(self) -> int:
+        """What is left to pay."""
+        return max(self.total_minor - self.paid_minor, 0)
 
     @property
     def deadline(self) -> datetime | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from app.core.sale import EndReason, Sale, SaleState, SaleStep, UnknownReason
-from backend_client.wire import OperationStatus, Order, OrderStatus, PaymentOperation
+from app.core.sale import EndReason, PaymentAttempt, Sale, SaleState, SaleStep, UnknownReason
+from backend_client.wire import OperationKind, OperationStatus, Order, OrderStatus, PaymentOperation
 
 PAID_STATES = frozenset({OrderStatus.CONFIRMED, OrderStatus.PARTLY_REFUNDED, OrderStatus.REFUNDED})
 GONE_STATES = frozenset({OrderStatus.EXPIRED, OrderStatus.CANCELLED})
@@ -14,6 +14,7 @@ NOT_ATTEMPTED = "not-attempted"
 """Decline code of an operation that was opened and never came to the terminal."""
 REVERSED = "reversed"
 """Decline code of a sale that the terminal has taken back, as it was advised to."""
+CHARGES = frozenset({OperationKind.SALE, OperationKind.CASH, OperationKind.AUTHORIZE})
 LIVE_STATES = frozenset(
     {OperationStatus.CREATED, OperationStatus.SENT, OperationStatus.ACTION_REQUIRED, OperationStatus.UNKNOWN}
 )
@@ -31,19 +32,84 @@ def settled(sale: Sale, order: Order, operation: PaymentOperation | None, now: d
     """The sale (PAYING or UNKNOWN) after the API's word. `operation` None: the API knows of none for this attempt."""
     sale = replace(sale, order=order)
     if order.status in PAID_STATES:
-        return sale.after(SaleStep.PAYMENT_CONFIRMED)
-    succeeded = operation is not None and operation.status is OperationStatus.SUCCEEDED
-    if order.status in GONE_STATES and operation is not None and operation.status in LIVE_STATES:
-        return unclear(sale, UnknownReason.RECONCILING, now)
+        paid = sale.after(SaleStep.PAYMENT_CONFIRMED)
+        return replace(paid, payment=_what_paid(sale, order), replaced=None)
+    if operation is None and sale.replaced is not None:
+        # The cash instead was never taken: it is all about the card again.
+        sale = replace(sale, payment=sale.replaced, replaced=None)
+        operation = operation_of(sale, order)
     if order.status in GONE_STATES:
-        return expired(sale, EndReason.CHARGE_TO_RETURN if succeeded else EndReason.HOLD_ENDED)
-    if succeeded:
-        return unclear(sale, UnknownReason.RECONCILING, now)
+        return _over(sale, order, operation, now)
     if operation is None:
         return withdrawn(sale)
+    if operation.status is OperationStatus.SUCCEEDED:
+        return part_paid(sale) if is_part(order, operation) else unclear(sale, UnknownReason.RECONCILING, now)
     if operation.status is OperationStatus.DECLINED:
         return withdrawn(sale) if operation.decline_code == NOT_ATTEMPTED else declined(sale, operation.decline_code)
     return unclear(sale, UnknownReason.TERMINAL_SILENT, now)
+
+
+def _over(sale: Sale, order: Order, operation: PaymentOperation | None, now: datetime) -> Sale:
+    """The order came to nothing: what parts have paid goes back before anything else is said."""
+    if not_back_yet(order):
+        return to_return(sale)
+    if operation is not None and operation.status in LIVE_STATES:
+        return unclear(sale, UnknownReason.RECONCILING, now)
+    succeeded = operation is not None and operation.status is OperationStatus.SUCCEEDED
+    return expired(sale, EndReason.CHARGE_TO_RETURN if succeeded else EndReason.HOLD_ENDED)
+
+
+def _what_paid(sale: Sale, order: Order) -> PaymentAttempt | None:
+    """The cash that was counted instead of a card, or that card, when it was faster."""
+    card = sale.replaced
+    if card is None:
+        return sale.payment
+    given_up = any(one.operation_id == card.operation_id and one.void_requested for one in order.operations)
+    return sale.payment if given_up else card
+
+
+def is_part(order: Order, operation: PaymentOperation) -> bool:
+    """Whether a charge that succeeded counts towards an order that is not paid in full yet."""
+    counts = not operation.void_requested and order.paid_minor >= operation.amount_minor
+    return order.status is OrderStatus.PENDING and counts and order.paid_minor < order.amount_minor
+
+
+def paid_parts(order: Order) -> tuple[PaymentOperation, ...]:
+    """The charges that took money and keep it, in the order in which they were made."""
+    return tuple(
+        operation
+        for operation in order.operations
+        if operation.kind in CHARGES and operation.status is OperationStatus.SUCCEEDED and not operation.void_requested
+    )
+
+
+def not_back_yet(order: Order) -> tuple[PaymentOperation, ...]:
+    """Refunds of an order that are not known to have reached their owner, and that a till must see to.
+
+    What a provider gives back by itself needs nobody at the counter.
+    """
+    return tuple(
+        operation
+        for operation in order.operations
+        if operation.kind is OperationKind.REFUND
+        and operation.device_id is not None
+        and operation.status is not OperationStatus.SUCCEEDED
+    )
+
+
+def part_paid(sale: Sale) -> Sale:
+    """A part is paid: the seats are held for the rest. A decline before it is forgotten."""
+    return replace(sale.after(SaleStep.PART_PAID), payment=None, replaced=None, decline_code="")
+
+
+def to_return(sale: Sale) -> Sale:
+    """The sale comes to nothing, and money that parts have paid goes back first."""
+    return replace(sale.after(SaleStep.MONEY_TO_RETURN), payment=None)
+
+
+def returned(sale: Sale) -> Sale:
+    """All of it is back."""
+    return replace(sale.after(SaleStep.MONEY_RETURNED), end_reason=EndReason.MONEY_RETURNED)
 
 
 def declined(sale: Sale, decline_code: str) -> Sale:
@@ -54,6 +120,14 @@ def declined(sale: Sale, decline_code: str) -> Sale:
 def withdrawn(sale: Sale) -> Sale:
     """The attempt never came to a charge."""
     return replace(sale.after(SaleStep.PAYMENT_WITHDRAWN), payment=None)
+
+
+def stepped_back(sale: Sale, now: datetime) -> Sale:
+    """A payment that was begun and not opened is over: HELD, or UNKNOWN again when it was instead of a card's."""
+    if sale.replaced is None:
+        return withdrawn(sale)
+    back = replace(sale, payment=sale.replaced, replaced=None)
+    return unclear(back, UnknownReason.TERMINAL_SILENT, now)
 
 
 def expired(sale: Sale, reason: EndReason) -> Sale:

@@ -83,6 +83,13 @@ class NoticeCode(StrEnum):
     CHARGE_TO_RETURN = "charge-to-return"
     TERMINAL_DIFFERS = "terminal-differs"
     PRINT_UNKNOWN = "print-unknown"
+    CASH_NOT_NEEDED = "cash-not-needed"
+    CARD_GIVEN_BACK = "card-given-back"
+    LEFT_UNCHARGED = "left-uncharged"
+    LEFT_CHARGED = "left-charged"
+    HANDED_OVER = "handed-over"
+    MONEY_TO_RETURN = "money-to-return"
+    DAY_NOT_TOLD = "day-not-told"
     PRINT_FAILED = "print-failed"
     SALE_RESUMED = "sale-resumed"
     PARKED_SALE_PAID = "parked-sale-paid"
@@ -108,6 +115,15 @@ class Notice:
 
 
 Listener = Callable[[Change], None]
+
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """How often a sale whose payment is unknown was asked about, when last, and in how many seconds again."""
+
+    count: int
+    last_at: datetime
+    next_in_s: float | None = None
+
 
 
 class ConsoleStore:
@@ -139,6 +155,8 @@ class ConsoleStore:
         self.notices: tuple[Notice, ...] = ()
         self._finder: tuple[Plan, BlockFinder] | None = None
         self._listeners: list[Listener] = []
+        self.given_up = 0
+        self.asks: dict[SaleId, Asks] = {}
         self._depth = 0
         self._gathered = Change(0)
 
@@ -309,6 +327,18 @@ class ConsoleStore:
 
     def post(self, notice: Notice) -> None:
         """Tell the person at the counter something; the oldest goes when there are too many."""
+    def put_given_up(self, count: int) -> None:
+        """How many card attempts that nobody waits for are not settled yet."""
+        if count != self.given_up:
+            self.given_up = count
+            self._changed(Change.PARKED)
+
+    def note_ask(self, sale_id: SaleId, at: datetime, next_in_s: float | None = None) -> None:
+        """A sale whose payment is unknown was asked about once more; the next time is so far away."""
+        before = self.asks.get(sale_id)
+        self.asks[sale_id] = Asks(1 if before is None else before.count + 1, at, next_in_s)
+        self._changed(Change.SALE)
+
         self.notices = (*self.notices, notice)[-NOTICES_KEPT:]
         self._changed(Change.NOTICES)
 

@@ -70,6 +70,12 @@ class FakeCardTerminal:
     payments_asked: int = 0
     refunded: list[TerminalResult] = field(default_factory=list)
     refunds_asked: int = 0
+    reverses_another: bool = False
+    """A fault seen in the field: a reversal hits another booking than the one that was named (T6)."""
+    silent: bool = False
+    """No enquiry reaches it."""
+    takes_back: bool = True
+    """False: its day is closed, and no receipt of it can be reversed any more."""
     day: TerminalResult | None = None
     """The last end of day, while nothing has followed it."""
     _closed: int = 0
@@ -152,6 +158,8 @@ class FakeCardTerminal:
 
     async def last_transaction(self) -> TerminalResult | None:
         """See `CardTerminal.last_transaction`."""
+        if self.silent:
+            raise TerminalUnavailableError("no connection")
         if self.day is not None:
             return self.day
         told = sorted((*self.booked, *self.refunded), key=lambda result: result.trace or 0)
@@ -161,6 +169,10 @@ class FakeCardTerminal:
         self, receipt_no: int, *, amount_minor: int | None = None, original_trace: int | None = None
     ) -> TerminalResult:
         """See `CardTerminal.reverse`."""
+        if self.reverses_another:
+            return TerminalResult(TerminalOutcome.UNKNOWN, 0, "EUR", decline_code="reversed-another")
+        if not self.takes_back:
+            raise TerminalRefusedError("its day is closed", "reversal-not-possible")
         for result in self.booked:
             if result.receipt_no == receipt_no:
                 if amount_minor not in {None, result.amount_minor} or original_trace not in {None, result.trace}:

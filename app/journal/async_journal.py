@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from app.core.sale import Sale
 from app.journal.journal import Journal
-from app.journal.terminal_record import Reversal, TerminalRecord, TerminalWord
-from backend_client.wire import OperationId
+from app.journal.terminal_record import DayRecord, Reversal, TerminalRecord, TerminalWord
+from backend_client.wire import OperationId, TerminalTotalsReport
 
 Call = Callable[..., Awaitable[Any]]
 """`await call(function, *arguments)` runs `function` on the journal's thread and returns its answer."""
@@ -43,6 +44,27 @@ class AsyncJournal:
     async def begin_terminal_attempt(self, record: TerminalRecord) -> None:
         """See `Journal.begin_terminal_attempt`."""
         await self._call(self._journal.begin_terminal_attempt, record)
+
+    async def forget_terminal_attempt(self, operation_id: OperationId) -> None:
+        """See `Journal.forget_terminal_attempt`."""
+        await self._call(self._journal.forget_terminal_attempt, operation_id)
+
+    async def begin_day(self, record: DayRecord) -> None:
+        """See `Journal.begin_day`."""
+        await self._call(self._journal.begin_day, record)
+
+    async def record_day(self, day_id: str, report: TerminalTotalsReport) -> None:
+        """See `Journal.record_day`."""
+        await self._call(self._journal.record_day, day_id, report)
+
+    async def close_day(self, day_id: str, *, reported: bool) -> None:
+        """See `Journal.close_day`."""
+        await self._call(partial(self._journal.close_day, day_id, reported=reported))
+
+    async def open_days(self) -> tuple[DayRecord, ...]:
+        """See `Journal.open_days`."""
+        days: tuple[DayRecord, ...] = await self._call(self._journal.open_days)
+        return days
 
     async def record_terminal_result(self, operation_id: OperationId, word: TerminalWord) -> None:
         """See `Journal.record_terminal_result`."""

@@ -20,48 +20,18 @@ from uuid_utils.compat import uuid7
 from app.core.errors import JournalDamagedError, JournalTooNewError, JournalWriteError
 from app.core.sale import Sale, SaleId
 from app.journal.instance_lock import InstanceLock
-from app.journal.terminal_record import Reversal, TerminalRecord, TerminalWord
-from backend_client.wire import OperationId, ResultReport
+from app.journal.schema import SCHEMA, SCHEMA_VERSION, UPGRADES
+from app.journal.terminal_record import Asked, DayRecord, Reversal, TerminalRecord, TerminalWord
+from backend_client.wire import OperationId, OrderId, ResultReport, TerminalTotalsReport
 
 DATABASE_NAME = "journal.sqlite3"
 LOCK_NAME = "journal.lock"
-SCHEMA_VERSION = 1
 KEEP_ENDED = timedelta(days=30)
 """How long ended sales stay, for a look at what happened. They hold no personal data (R43)."""
 
-_SCHEMA = """
-BEGIN;
-CREATE TABLE journal (journal_id TEXT NOT NULL);
-CREATE TABLE sales (
-    sale_id TEXT PRIMARY KEY,
-    body BLOB NOT NULL,
-    ended INTEGER NOT NULL CHECK (ended IN (0, 1)),
-    updated_at TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE terminal_attempts (
-    operation_id TEXT PRIMARY KEY,
-    sale_id TEXT NOT NULL,
-    amount_minor INTEGER NOT NULL,
-    currency TEXT NOT NULL,
-    started_at TEXT NOT NULL,
-    last_trace INTEGER,
-    report BLOB,
-    trace INTEGER,
-    receipt_no INTEGER,
-    final INTEGER NOT NULL DEFAULT 0 CHECK (final IN (0, 1)),
-    reversal TEXT NOT NULL DEFAULT 'none' CHECK (reversal IN ('none', 'asked', 'done', 'unclear')),
-    acknowledged INTEGER NOT NULL DEFAULT 0 CHECK (acknowledged IN (0, 1))
-) WITHOUT ROWID;
-CREATE TABLE known_trace (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), trace INTEGER NOT NULL);
-INSERT INTO journal (journal_id) VALUES (:journal_id);
-PRAGMA user_version = 1;
-COMMIT;
-"""
-
-
 _SELECT_ATTEMPTS = """
 SELECT operation_id, sale_id, amount_minor, currency, started_at, last_trace, report, trace, receipt_no, final,
-       reversal, acknowledged
+       reversal, acknowledged, asked, order_id, target_receipt, target_trace
 FROM terminal_attempts
 """
 
@@ -137,14 +107,26 @@ class Journal:
     def begin_terminal_attempt(self, record: TerminalRecord) -> None:
         """Before the terminal is spoken to; a second attempt under one operation is refused by the key."""
         row = (
-            str(record.operation_id), str(record.sale_id), record.amount_minor, record.currency,
-            record.started_at.isoformat(), record.last_trace,
+            str(record.operation_id), "" if record.sale_id is None else str(record.sale_id), record.amount_minor,
+            record.currency, record.started_at.isoformat(), record.last_trace, record.asked.value,
+            None if record.order_id is None else str(record.order_id), record.target_receipt, record.target_trace,
         )  # fmt: skip
         with self._writing() as write:
             write.execute(
-                "INSERT INTO terminal_attempts (operation_id, sale_id, amount_minor, currency, started_at, last_trace)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO terminal_attempts (operation_id, sale_id, amount_minor, currency, started_at, last_trace,"
+                " asked, order_id, target_receipt, target_trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 row,
+            )
+
+    def forget_terminal_attempt(self, operation_id: OperationId) -> None:
+        """The terminal is known to have done nothing: money that is to go back may be tried again under its operation.
+
+        A sale is never forgotten so: another try is another operation.
+        """
+        with self._writing() as write:
+            write.execute(
+                "DELETE FROM terminal_attempts WHERE operation_id = ? AND asked <> 'sale' AND NOT acknowledged",
+                (str(operation_id),),
             )
 
     def record_terminal_result(self, operation_id: OperationId, word: TerminalWord) -> None:
@@ -173,6 +155,45 @@ class Journal:
             write.execute(
                 "UPDATE terminal_attempts SET reversal = ? WHERE operation_id = ?", (reversal.value, str(operation_id))
             )
+
+    # ------------------------------------------------------------ ends of day
+
+    def begin_day(self, record: DayRecord) -> None:
+        """Before the terminal is asked to close its day."""
+        with self._writing() as write:
+            write.execute(
+                "INSERT INTO terminal_days (day_id, asked_at) VALUES (?, ?)",
+                (record.day_id, record.asked_at.isoformat()),
+            )
+
+    def record_day(self, day_id: str, report: TerminalTotalsReport) -> None:
+        """What the terminal counted, as it goes to the API."""
+        with self._writing() as write:
+            write.execute("UPDATE terminal_days SET report = ? WHERE day_id = ?", (msgspec.json.encode(report), day_id))
+
+    def close_day(self, day_id: str, *, reported: bool) -> None:
+        """The API has taken the totals; or (False) they cannot be told any more, or nothing was closed."""
+        column = "reported" if reported else "given_up"
+        with self._writing() as write:
+            write.execute(f"UPDATE terminal_days SET {column} = 1 WHERE day_id = ?", (day_id,))  # noqa: S608
+
+    def open_days(self) -> tuple[DayRecord, ...]:
+        """Ends of day that are not reported, the oldest first."""
+        query = (
+            "SELECT day_id, asked_at, report FROM terminal_days WHERE NOT reported AND NOT given_up"
+            " ORDER BY asked_at, day_id"
+        )
+        with closing(self._connection.execute(query)) as rows:
+            return tuple(
+                DayRecord(
+                    str(day_id),
+                    datetime.fromisoformat(str(asked_at)),
+                    _decode(report, TerminalTotalsReport) if isinstance(report, bytes) else None,
+                )
+                for day_id, asked_at, report in rows
+            )
+
+    # ------------------------------------------------------------ reading
 
     def terminal_attempt(self, operation_id: OperationId) -> TerminalRecord | None:
         """The attempt of this operation; None when the terminal was never spoken to about it."""
@@ -253,10 +274,13 @@ def _prepare(connection: sqlite3.Connection, *, may_make: bool) -> str:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     if may_make and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-        connection.executescript(_SCHEMA.replace(":journal_id", f"'{uuid7()}'"))
+        connection.executescript(SCHEMA.replace(":journal_id", f"'{uuid7()}'"))
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > SCHEMA_VERSION:
         raise JournalTooNewError(f"schema {version}; this console reads {SCHEMA_VERSION}")
+    for step in range(version, SCHEMA_VERSION):
+        if step in UPGRADES:
+            connection.executescript(UPGRADES[step])
     verdict = connection.execute("PRAGMA quick_check").fetchone()[0]
     row = connection.execute("SELECT journal_id FROM journal").fetchone()
     if verdict != "ok" or row is None:
@@ -268,22 +292,23 @@ def _prepare(connection: sqlite3.Connection, *, may_make: bool) -> str:
 def _forget_old(connection: sqlite3.Connection) -> None:
     before = (datetime.now(UTC) - KEEP_ENDED).isoformat()
     connection.execute(
-        "DELETE FROM terminal_attempts WHERE acknowledged AND sale_id IN"
-        " (SELECT sale_id FROM sales WHERE ended AND updated_at < ?)",
-        (before,),
+        "DELETE FROM terminal_attempts WHERE acknowledged AND (sale_id IN"
+        " (SELECT sale_id FROM sales WHERE ended AND updated_at < ?) OR (sale_id = '' AND started_at < ?))",
+        (before, before),
     )
+    connection.execute("DELETE FROM terminal_days WHERE (reported OR given_up) AND asked_at < ?", (before,))
     connection.execute("DELETE FROM sales WHERE ended AND updated_at < ?", (before,))
 
 
 def _record_of(row: tuple[object, ...]) -> TerminalRecord:
     operation_id, sale_id, amount, currency, started_at, last_trace, report, trace, receipt_no = row[:9]
-    final, reversal, taken = row[9:]
+    final, reversal, taken, asked, order_id, target_receipt, target_trace = row[9:]
     word = None
     if isinstance(report, bytes):
         word = TerminalWord(_decode(report, ResultReport), _whole(trace), _whole(receipt_no), bool(final))
     return TerminalRecord(
         operation_id=OperationId(UUID(str(operation_id))),
-        sale_id=SaleId(UUID(str(sale_id))),
+        sale_id=SaleId(UUID(str(sale_id))) if sale_id else None,
         amount_minor=_whole(amount) or 0,
         currency=str(currency),
         started_at=datetime.fromisoformat(str(started_at)),
@@ -291,6 +316,10 @@ def _record_of(row: tuple[object, ...]) -> TerminalRecord:
         word=word,
         reversal=Reversal(str(reversal)),
         acknowledged=bool(taken),
+        asked=Asked(str(asked)),
+        order_id=OrderId(UUID(str(order_id))) if order_id else None,
+        target_receipt=_whole(target_receipt),
+        target_trace=_whole(target_trace),
     )
 
 

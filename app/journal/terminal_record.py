@@ -1,4 +1,4 @@
-"""What the journal knows of one payment at the card terminal: written before the terminal is spoken to (T4)."""
+"""What the journal knows of one conversation about money with the card terminal: written before it begins (T4)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from datetime import datetime
 from enum import StrEnum
 
 from app.core.sale import SaleId
-from backend_client.wire import OperationId, ResultOutcome, ResultReport
+from backend_client.wire import OperationId, OrderId, ResultOutcome, ResultReport, TerminalTotalsReport
+
+
+class Asked(StrEnum):
+    """What the terminal was asked to do. A REVERSAL names the receipt that it takes back, a REFUND names none."""
+
+    SALE = "sale"
+    REVERSAL = "reversal"
+    REFUND = "refund"
 
 
 class Reversal(StrEnum):
@@ -41,10 +49,14 @@ class TerminalWord:
 
 @dataclass(frozen=True, slots=True)
 class TerminalRecord:
-    """`last_trace` is the newest trace known before the attempt. `acknowledged`: the API has taken the final word."""
+    """`last_trace` is the newest trace known before the attempt. `acknowledged`: the API has taken the final word.
+
+    A sale of the counter has `sale_id`; money that goes back has the order that it is of, and for a REVERSAL the
+    receipt and the trace of what is taken back.
+    """
 
     operation_id: OperationId
-    sale_id: SaleId
+    sale_id: SaleId | None
     amount_minor: int
     currency: str
     started_at: datetime
@@ -52,3 +64,21 @@ class TerminalRecord:
     word: TerminalWord | None = None
     reversal: Reversal = Reversal.NONE
     acknowledged: bool = False
+    asked: Asked = Asked.SALE
+    order_id: OrderId | None = None
+    target_receipt: int | None = None
+    target_trace: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DayRecord:
+    """One end of day of the terminal: written before it is asked. `report` None: its totals are not known yet.
+
+    `given_up`: it cannot be told any more what the terminal counted; a person compares by hand.
+    """
+
+    day_id: str
+    asked_at: datetime
+    report: TerminalTotalsReport | None = None
+    reported: bool = False
+    given_up: bool = False

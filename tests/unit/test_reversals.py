@@ -13,7 +13,8 @@ import pytest
 from app.actions.ask_terminal import word_of
 from app.actions.pay_card import pay_card
 from app.actions.resolve_unknown import resolve_unknown
-from app.actions.settle_card import apply_answer, take_back
+from app.actions.reverse_card import take_back
+from app.actions.settle_card import apply_answer
 from app.core.sale import EndReason, SaleState
 from app.core.store import NoticeCode
 from app.devices.card_terminal import EvidenceStep, TerminalOutcome, TerminalResult
@@ -111,7 +112,8 @@ async def test_r24_advice_after_anything_but_a_success_reverses_nothing(
     booked = counter.charged_minor
     word = TerminalWord(ResultReport(outcome=outcome, amount_minor=0), trace=1, receipt_no=1)
     await counter.desk.journal.record_terminal_result(operation, word)
-    assert await take_back(counter.desk, sale, counter.terminal) is Reversal.UNCLEAR
+    record = await counter.desk.journal.terminal_attempt(operation)
+    assert await take_back(counter.desk, record, counter.terminal) is Reversal.UNCLEAR
     order = await counter.desk.client.order(sale.order.order_id)
     live = msgspec.structs.replace(order.operations[0], status=OperationStatus.UNKNOWN)
     answer = ResultAnswer(operation=live, order=order, advice=Advice.REVERSE)

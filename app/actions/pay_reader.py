@@ -1,0 +1,139 @@
+"""Card payment at a reader that the server drives (Stripe Terminal): the till opens it and watches its order.
+
+The till never speaks to the reader: there is nothing to journal beyond the sale, nothing to report, and the same rules
+hold as anywhere: a lost answer keeps its key, UNKNOWN is watched and never charged again, a stop is a wish.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.actions.desk import Desk
+from app.actions.pay_sale import (
+    apply_order,
+    before_asking,
+    begin_payment,
+    check_out,
+    find_order,
+    leave_paying,
+    look_again,
+    never_stuck,
+    open_operation,
+    stay_unknown,
+)
+from app.core.sale import Sale, SaleState, UnknownReason
+from app.core.settlement import LIVE_STATES, operation_of
+from app.devices.card_terminal import Progress
+from backend_client.errors import AnswerUnknownError, BookingClientError, BookingRefusedError, NothingDoneError
+from backend_client.steady_time import steady_seconds
+from backend_client.wire import OperationKind, OperationStatus, Order, PaymentOperation
+
+STRIPE_TERMINAL = "stripe-terminal"
+_PROGRESS = {
+    OperationStatus.CREATED: Progress.CONNECTING,
+    OperationStatus.SENT: Progress.CONNECTING,
+    OperationStatus.ACTION_REQUIRED: Progress.PRESENT_CARD,
+}
+
+
+async def pay_reader(desk: Desk, *, part_minor: int | None = None) -> Sale:
+    """Charge the sale at the counter at the till's reader. A second tap while one runs is dropped (P1).
+
+    PAID, DECLINED, HELD after a part, or UNKNOWN, as `pay_card`.
+
+    Raises:
+        SaleNotReadyError, NotAllowedError, PartNotPayableError: not now, or not this person.
+        BookingRefusedError: this till has no reader (`invalid-request`), or it cannot be paid now; the sale is HELD.
+        ServiceUnavailableError, AnswerUnknownError, JournalBeforeAskingError: not begun; the sale is HELD.
+    """
+    with desk.once("pay") as first:
+        sale = desk.sale()
+        if not first:
+            return sale
+        desk.require_seller()
+        desk.store.wish_stop(False)
+        sale = await begin_payment(desk, OperationKind.AUTHORIZE, STRIPE_TERMINAL, part_minor=part_minor)
+        desk.store.put_terminal_progress(Progress.CONNECTING.value)
+        try:
+            with never_stuck(desk, sale.sale_id):
+                async with before_asking(desk, sale.sale_id):
+                    sale = await check_out(desk, sale)
+                return await _open_and_watch(desk, sale)
+        finally:
+            desk.store.put_terminal_progress("")
+            desk.store.wish_stop(False)
+
+
+async def _open_and_watch(desk: Desk, sale: Sale) -> Sale:
+    try:
+        answer = await open_operation(desk, sale)
+    except AnswerUnknownError:
+        return await stay_unknown(desk, sale, UnknownReason.BOOKING_SILENT)
+    except (NothingDoneError, BookingRefusedError) as error:
+        await leave_paying(desk, sale, error)
+        raise
+    sale = await desk.keep(_with_operation(sale, answer.operation))
+    return await _watch(desk, sale, answer.order, answer.operation)
+
+
+def _with_operation(sale: Sale, operation: PaymentOperation) -> Sale:
+    if sale.payment is None:
+        return sale
+    return replace(sale, payment=replace(sale.payment, operation_id=operation.operation_id))
+
+
+async def _watch(desk: Desk, sale: Sale, order: Order, operation: PaymentOperation) -> Sale:
+    """Look at the order until the operation is decided, or until the patience for it is over."""
+    silent_since: float | None = None
+    while operation.status in _PROGRESS:
+        desk.store.put_terminal_progress(_PROGRESS[operation.status].value)
+        await desk.sleep(desk.patience.watch_s)
+        try:
+            order = await desk.client.order(order.order_id)
+            silent_since = None
+        except BookingClientError:
+            silent_since = silent_since or steady_seconds()
+            if steady_seconds() - silent_since > desk.patience.reader_silent_s:
+                return await stay_unknown(desk, sale, UnknownReason.BOOKING_SILENT)
+            continue
+        found = operation_of(sale, order)
+        if found is None:
+            return await stay_unknown(desk, sale, UnknownReason.RECONCILING)
+        operation = found
+    return await apply_order(desk, sale, order, operation)
+
+
+async def stop_reader(desk: Desk) -> None:
+    """Wish that the payment at the reader ends. The watch still finds the truth: a card may have been faster (T9)."""
+    sale = desk.store.sale
+    if sale is None or sale.state is not SaleState.PAYING or sale.payment is None or sale.payment.operation_id is None:
+        return
+    desk.store.wish_stop(True)
+    await desk.client.withdraw(sale.payment.operation_id, key=f"withdraw-{sale.payment.operation_id}")
+
+
+async def settle_reader(desk: Desk, sale: Sale) -> Sale:
+    """One look at an UNKNOWN or PAYING sale whose card was at a reader: the server asks the provider itself.
+
+    A payment that was opened and whose answer was lost is found by its key: the same call is made again.
+
+    Raises:
+        BookingClientError: the API does not answer; the sale stays as it was.
+    """
+    if sale.order is None:
+        return await look_again(desk, sale)
+    if sale.payment is not None and sale.payment.operation_id is None:
+        try:
+            answer = await open_operation(desk, sale)
+        except BookingRefusedError:
+            return await look_again(desk, sale)
+        sale = await desk.keep(_with_operation(sale, answer.operation))
+    found = await find_order(desk, sale)
+    if found.order is None:
+        return await stay_unknown(desk, sale, UnknownReason.RECONCILING)
+    operation = operation_of(found, found.order)
+    if operation is not None and operation.status in LIVE_STATES:
+        if sale.leaving:
+            await desk.client.withdraw(operation.operation_id, key=f"withdraw-{operation.operation_id}")
+        return await stay_unknown(desk, sale, UnknownReason.RECONCILING)
+    return await apply_order(desk, found, found.order, operation)

@@ -1,0 +1,55 @@
+"""The tables of the journal, and how an older journal becomes one of today."""
+
+from __future__ import annotations
+
+SCHEMA_VERSION = 2
+
+SCHEMA = """
+BEGIN;
+CREATE TABLE journal (journal_id TEXT NOT NULL);
+CREATE TABLE sales (
+    sale_id TEXT PRIMARY KEY,
+    body BLOB NOT NULL,
+    ended INTEGER NOT NULL CHECK (ended IN (0, 1)),
+    updated_at TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE terminal_attempts (
+    operation_id TEXT PRIMARY KEY,
+    sale_id TEXT NOT NULL,
+    amount_minor INTEGER NOT NULL,
+    currency TEXT NOT NULL,
+    started_at TEXT NOT NULL,
+    last_trace INTEGER,
+    report BLOB,
+    trace INTEGER,
+    receipt_no INTEGER,
+    final INTEGER NOT NULL DEFAULT 0 CHECK (final IN (0, 1)),
+    reversal TEXT NOT NULL DEFAULT 'none' CHECK (reversal IN ('none', 'asked', 'done', 'unclear')),
+    acknowledged INTEGER NOT NULL DEFAULT 0 CHECK (acknowledged IN (0, 1))
+) WITHOUT ROWID;
+CREATE TABLE known_trace (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), trace INTEGER NOT NULL);
+INSERT INTO journal (journal_id) VALUES (:journal_id);
+PRAGMA user_version = 1;
+COMMIT;
+"""
+
+UPGRADES = {
+    1: """
+BEGIN;
+ALTER TABLE terminal_attempts ADD COLUMN asked TEXT NOT NULL DEFAULT 'sale'
+    CHECK (asked IN ('sale', 'reversal', 'refund'));
+ALTER TABLE terminal_attempts ADD COLUMN order_id TEXT;
+ALTER TABLE terminal_attempts ADD COLUMN target_receipt INTEGER;
+ALTER TABLE terminal_attempts ADD COLUMN target_trace INTEGER;
+CREATE TABLE terminal_days (
+    day_id TEXT PRIMARY KEY,
+    asked_at TEXT NOT NULL,
+    report BLOB,
+    reported INTEGER NOT NULL DEFAULT 0 CHECK (reported IN (0, 1)),
+    given_up INTEGER NOT NULL DEFAULT 0 CHECK (given_up IN (0, 1))
+) WITHOUT ROWID;
+PRAGMA user_version = 2;
+COMMIT;
+""",
+}
+"""From each version to the next. A journal in use is upgraded as a whole or not at all."""
