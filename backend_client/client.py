@@ -276,6 +276,14 @@ class BookingClient:
         policy = self._retry if within_s is None else replace(self._retry, within_s=within_s)
         return await self._call(request, ResultAnswer, policy)
 
+    async def withdraw(self, operation_id: OperationId, *, key: str) -> PaymentAnswer:
+        """A payment that waits for the buyer (at a reader) is not wanted any more; what became of it is the answer."""
+        return await self._call(Request("POST", f"/v1/payments/{operation_id}/withdraw", None, key), PaymentAnswer)
+
+    async def report_terminal_totals(self, report: TerminalTotalsReport, *, key: str) -> TerminalTotals:
+        """Report what our terminal counted at its end of day."""
+        return await self._call(Request("POST", "/v1/terminal-totals", report, key), TerminalTotals)
+
     # ------------------------------------------------------------ tickets
 
     async def tickets(self, order_id: OrderId) -> TicketList:

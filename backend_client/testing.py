@@ -60,9 +60,9 @@ from backend_client.wire import (
     Role,
     SeatRef,
     StaffSession,
+    TerminalTotalsReport,
     TierCount,
     TierList,
-    TerminalTotalsReport,
 )
 
 T = TypeVar("T")
@@ -480,6 +480,9 @@ _ROUTES: tuple[tuple[str, str, bool, _Handler], ...] = (
      lambda s, r, m, d: s.house.pay(UUID(m[1]), _body(r, PaymentRequest), d)),
     ("PUT", f"/v1/payments/{_ID}/result", True,
      lambda s, r, m, _d: s.house.report_result(UUID(m[1]), _body(r, ResultReport))),
+    ("POST", f"/v1/payments/{_ID}/withdraw", True, lambda s, _r, m, _d: s.house.withdraw(UUID(m[1]))),
+    ("POST", "/v1/terminal-totals", True,
+     lambda s, r, _m, d: s.house.take_totals(_body(r, TerminalTotalsReport), d)),
     ("GET", f"/v1/orders/{_ID}/tickets", True, lambda s, _r, m, _d: s.house.tickets(UUID(m[1]))),
     ("POST", f"/v1/orders/{_ID}/print-jobs", True, lambda s, r, m, _d: _open_job(s, r, UUID(m[1]))),
     ("PUT", f"/v1/print-jobs/{_ID}", True, lambda s, r, m, _d: _report_job(s, r, UUID(m[1]))),
@@ -491,6 +494,3 @@ _ROUTES: tuple[tuple[str, str, bool, _Handler], ...] = (
     ("GET", rf"/v1/plans/{_ID}/versions/(\d+)", True, lambda s, _r, m, _d: s.plans.read(UUID(m[1]), int(m[2]))),
     ("PUT", r"/v1/events/(\d+)/plan", True, lambda s, r, m, _d: s.plans.change(int(m[1]), _body(r, PlanChange))),
 )  # fmt: skip
-    ("POST", f"/v1/payments/{_ID}/withdraw", True, lambda s, _r, m, _d: s.house.withdraw(UUID(m[1]))),
-    ("POST", "/v1/terminal-totals", True,
-     lambda s, r, _m, d: s.house.take_totals(_body(r, TerminalTotalsReport), d)),

@@ -81,8 +81,6 @@ class NoticeCode(StrEnum):
     PAYMENT_WITHDRAWN = "payment-withdrawn"
     CARD_REVERSED = "card-reversed"
     CHARGE_TO_RETURN = "charge-to-return"
-    TERMINAL_DIFFERS = "terminal-differs"
-    PRINT_UNKNOWN = "print-unknown"
     CASH_NOT_NEEDED = "cash-not-needed"
     CARD_GIVEN_BACK = "card-given-back"
     LEFT_UNCHARGED = "left-uncharged"
@@ -90,6 +88,8 @@ class NoticeCode(StrEnum):
     HANDED_OVER = "handed-over"
     MONEY_TO_RETURN = "money-to-return"
     DAY_NOT_TOLD = "day-not-told"
+    TERMINAL_DIFFERS = "terminal-differs"
+    PRINT_UNKNOWN = "print-unknown"
     PRINT_FAILED = "print-failed"
     SALE_RESUMED = "sale-resumed"
     PARKED_SALE_PAID = "parked-sale-paid"
@@ -114,8 +114,6 @@ class Notice:
     sale_id: SaleId | None = None
 
 
-Listener = Callable[[Change], None]
-
 @dataclass(frozen=True, slots=True)
 class Asks:
     """How often a sale whose payment is unknown was asked about, when last, and in how many seconds again."""
@@ -124,6 +122,8 @@ class Asks:
     last_at: datetime
     next_in_s: float | None = None
 
+
+Listener = Callable[[Change], None]
 
 
 class ConsoleStore:
@@ -151,12 +151,12 @@ class ConsoleStore:
         self.feed_heard_at: float | None = None
         self.map_out_of_date = False
         self.terminal_progress = ""
+        self.given_up = 0
+        self.asks: dict[SaleId, Asks] = {}
         self.stop_wished = False
         self.notices: tuple[Notice, ...] = ()
         self._finder: tuple[Plan, BlockFinder] | None = None
         self._listeners: list[Listener] = []
-        self.given_up = 0
-        self.asks: dict[SaleId, Asks] = {}
         self._depth = 0
         self._gathered = Change(0)
 
@@ -320,13 +320,6 @@ class ConsoleStore:
         self.terminal_progress = progress
         self._changed(Change.TERMINAL)
 
-    def wish_stop(self, wished: bool) -> None:  # said by what it sets
-        """Whether somebody here asked the terminal to stop the payment that runs."""
-        self.stop_wished = wished
-        self._changed(Change.TERMINAL)
-
-    def post(self, notice: Notice) -> None:
-        """Tell the person at the counter something; the oldest goes when there are too many."""
     def put_given_up(self, count: int) -> None:
         """How many card attempts that nobody waits for are not settled yet."""
         if count != self.given_up:
@@ -339,6 +332,13 @@ class ConsoleStore:
         self.asks[sale_id] = Asks(1 if before is None else before.count + 1, at, next_in_s)
         self._changed(Change.SALE)
 
+    def wish_stop(self, wished: bool) -> None:  # said by what it sets
+        """Whether somebody here asked the terminal to stop the payment that runs."""
+        self.stop_wished = wished
+        self._changed(Change.TERMINAL)
+
+    def post(self, notice: Notice) -> None:
+        """Tell the person at the counter something; the oldest goes when there are too many."""
         self.notices = (*self.notices, notice)[-NOTICES_KEPT:]
         self._changed(Change.NOTICES)
 
