@@ -14,6 +14,7 @@
     │   │   └── PlanFileTooLargeError  a request could not carry it                         plan-file-too-large
     │   ├── PictureRefusedError        neither PNG nor JPEG, too large, or too many         picture-refused
     │   ├── PlanNotReadyError          the plan has faults, or no venue                     plan-not-ready
+    │   ├── NoSuchOrderError           no order, or several, have the typed number          no-such-order
     │   └── SaleNotReadyError          the sale is not at a step where this can be done     sale-not-ready
     ├── BySurroundingsError    a device, a file or the keyring
     │   ├── NoTerminalError            no card terminal is set up                           no-terminal
@@ -129,6 +130,20 @@ class TenderedTooLittleError(ByPersonError):
     def __init__(self, missing_minor: int) -> None:
         super().__init__(f"{missing_minor} minor units are missing")
         self.missing_minor = missing_minor
+
+
+class NoSuchOrderError(ByPersonError):
+    code = "no-such-order"
+
+
+class PartNotPayableError(ByPersonError):
+    """`left_minor` is what is left to pay."""
+
+    code = "part-not-payable"
+
+    def __init__(self, left_minor: int) -> None:
+        super().__init__(f"between nothing and {left_minor}")
+        self.left_minor = left_minor
 
 
 class SaleNotReadyError(ByPersonError):
