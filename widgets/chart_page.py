@@ -1,17 +1,19 @@
 """The live chart on paper: the map as it stands now, what its colours mean, of which event and of what time.
 
-One page for each floor. Lengths are logical px of 1/96 inch; the painter is scaled to the device.
+One page for each floor. A page is drawn in the interface's thread, in slices, because names are made of pixmaps and the
+legend is a widget; what comes of it, one picture and recorded words, may be put on paper by any thread. Lengths are
+logical px of 1/96 inch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSizeF, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QRegion
+from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter, QPicture, QRegion
 from PySide6.QtWidgets import QApplication, QWidget
 
 from widgets.map_legend import LegendCategory, LegendWords, MapLegend
@@ -26,13 +28,16 @@ PX_PER_INCH = 96.0
 _GAP_PX = 10.0
 _RULE_PX = 1.0
 _FINER = 1.5
+_STRIP_PX = 64
+_NO_SEATS: npt.NDArray[np.int64] = np.empty(0, np.int64)
+_NO_KINDS: npt.NDArray[np.uint8] = np.empty(0, np.uint8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
     """What is printed. `states` are the staff bytes by seat number; `title`, `lines` and `stamp` are whole texts.
 
-    `page_of` writes which page of how many this is.
+    `page_of` writes which page of how many this is; `house_kinds` are seats that the house keeps back and their kinds.
     """
 
     plan: SeatMapPlan
@@ -47,17 +52,69 @@ class Chart:
     lines: tuple[str, ...]
     stamp: str
     page_of: str = "{page} / {pages}"
+    house_kinds: tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]] = (_NO_SEATS, _NO_KINDS)
 
     @property
     def pages(self) -> int:
         """One for each floor."""
         return floor_count(self.plan)
 
+
+@dataclass(frozen=True, slots=True)
+class DrawnPage:
+    """`picture` lies at `at`, `dpr` of its px to a logical px; `words` are over it, in logical px."""
+
+    picture: QImage
+    at: QPointF
+    dpr: float
+    words: QPicture
+
+
+class ChartDrawing:
+    """The pages of a chart as they come to be. Make it and iterate in the interface's thread."""
+
+    def __init__(self, chart: Chart) -> None:
+        self.chart = chart
+        self._scene = Scene(lay_apart(chart.plan), chart.theme, chart.texts.write_count, Stats())
+
     @property
     def is_wide(self) -> bool:
         """Whether the plan lies better on a page that is wider than high."""
-        scene = Scene(lay_apart(self.plan), self.theme, self.texts.write_count, Stats())
-        return scene.bounds.width >= scene.bounds.height * 0.9
+        return self._scene.bounds.width >= self._scene.bounds.height * 0.9
+
+    def pages(self, size: QSizeF, dpr: float) -> Iterator[DrawnPage | None]:
+        """Draw all pages; None after each slice that completes none, so that others have a turn."""
+        scene, chart = self._scene, self.chart
+        scene.set_house_letters(chart.texts.house_letters)
+        scene.states.set_all(chart.states)
+        scene.states.set_mine(chart.mine)
+        scene.states.set_house_kinds(*chart.house_kinds)
+        scene.standing.set_free(chart.standing)
+        for page in range(chart.pages):
+            yield None
+            yield from self._page(page, size, dpr)
+
+    def _page(self, page: int, size: QSizeF, dpr: float) -> Iterator[DrawnPage | None]:
+        scene, chart = self._scene, self.chart
+        words = QPicture()
+        painter = QPainter(words)
+        painter.setLayoutDirection(QApplication.layoutDirection())
+        top = _paint_head(painter, chart, size)
+        legend = _legend(chart, size.width())
+        foot = _paint_foot(painter, chart, page, size)
+        low = foot - _GAP_PX - legend.height()
+        area = QRectF(0, top + _GAP_PX, size.width(), low - top - 2 * _GAP_PX)
+        yield None
+        scene.show_floor(page)
+        camera = _aim(scene, area, dpr)
+        yield None
+        legend.show_far(scene.renderer.level is Level.FAR)
+        painter.translate(0, low)
+        legend.render(painter, QPoint(), QRegion(), QWidget.RenderFlag.DrawChildren)
+        painter.end()
+        legend.deleteLater()
+        yield None
+        yield DrawnPage(_map_picture(scene, chart, camera, dpr), area.topLeft(), dpr, words)
 
 
 def on_paper(theme: Theme) -> Theme:
@@ -66,46 +123,50 @@ def on_paper(theme: Theme) -> Theme:
     return replace(theme, map_colors={**theme.map_colors, "ground": paper, "bed": paper})
 
 
-def paint_page(painter: QPainter, chart: Chart, page: int, size: QSizeF, dpr: float) -> None:
-    """Paint one page; the painter counts logical px and `dpr` is device px for each of them."""
-    painter.setLayoutDirection(QApplication.layoutDirection())
-    top = _paint_head(painter, chart, size)
-    legend = _legend(chart, size.width())
-    foot = _paint_foot(painter, chart, page, size)
-    scene = Scene(lay_apart(chart.plan), chart.theme, chart.texts.write_count, Stats())
-    scene.states.set_all(chart.states)
-    scene.states.set_mine(chart.mine)
-    scene.standing.set_free(chart.standing)
-    scene.show_floor(page)
-    low = foot - _GAP_PX - legend.height()
-    area = QRectF(0, top + _GAP_PX, size.width(), low - top - 2 * _GAP_PX)
-    legend.show_far(_paint_map(painter, scene, chart, area, dpr) is Level.FAR)
+def put_on_paper(painter: QPainter, page: DrawnPage, turn: Callable[[float], None]) -> None:
+    """Put a page on a device that has `page.dpr` px to a logical px; any thread may.
+
+    `turn` is called with the share done after every strip of the picture: a strip is packed without letting another
+    thread run. Strips overlap by a line, so that no reader of the paper sees where one ends.
+    """
     painter.save()
-    painter.translate(0, low)
-    legend.render(painter, QPoint(), QRegion(), QWidget.RenderFlag.DrawChildren)
+    painter.scale(1 / page.dpr, 1 / page.dpr)
+    high, left, top = page.picture.height(), page.at.x() * page.dpr, page.at.y() * page.dpr
+    for first in range(0, high, _STRIP_PX):
+        strip = page.picture.copy(0, first, page.picture.width(), min(_STRIP_PX + 1, high - first))
+        painter.drawImage(QPointF(round(left), round(top) + first), strip)
+        turn(min(1.0, (first + _STRIP_PX) / high))
     painter.restore()
-    legend.deleteLater()
+    painter.save()
+    painter.resetTransform()  # what was recorded is scaled to its device by itself
+    page.words.play(painter)
+    painter.restore()
 
 
-def _paint_map(painter: QPainter, scene: Scene, chart: Chart, area: QRectF, dpr: float) -> Level:
-    """Paper is read from nearer than a screen: names come at a smaller size, and so earlier."""
+def _aim(scene: Scene, area: QRectF, dpr: float) -> Camera:
+    """Draw the seats. Paper is read from nearer than a screen: names come at a smaller size, and so earlier."""
     size, dpr = area.size() * _FINER, dpr / _FINER
     camera = Camera()
     camera.resize(size.width(), size.height())
     camera.set_plan(scene.bounds, scene.seat_diameter)
-    renderer = scene.renderer
-    renderer.resize(round(size.width() * dpr), round(size.height() * dpr), dpr)
+    scene.renderer.resize(round(size.width() * dpr), round(size.height() * dpr), dpr)
     scene.redraw(camera, dpr)
-    whole = QRect(0, 0, round(size.width()), round(size.height()))
-    painter.save()
-    painter.translate(area.topLeft())
-    painter.scale(1 / _FINER, 1 / _FINER)
-    painter.setClipRect(QRectF(whole))
-    scene.blit(painter, dpr)
-    scene.paint_labels(painter, QRegion(whole), dpr)
+    return camera
+
+
+def _map_picture(scene: Scene, chart: Chart, camera: Camera, dpr: float) -> QImage:
+    """Seats and names in one picture of device px."""
+    dpr /= _FINER
+    whole = QRect(0, 0, round(camera.width), round(camera.height))
+    canvas = scene.renderer.canvas
+    picture = QImage(canvas.width_px, canvas.height_px, QImage.Format.Format_RGB32)
+    painter = QPainter(picture)
+    painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.TextAntialiasing)
+    painter.scale(dpr, dpr)
+    scene.paint(painter, whole, dpr)
     scene.standing.paint(painter, whole, camera, scene.palette, chart.texts.write_places)
-    painter.restore()
-    return renderer.level
+    painter.end()
+    return picture
 
 
 def _legend(chart: Chart, width: float) -> MapLegend:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +15,17 @@ from widgets.flow_layout import FlowLayout
 from widgets.seat_map.heat import Heat, heat_brush
 from widgets.seat_map.palette import MapPalette
 from widgets.seat_map.patterns import paint_pattern
-from widgets.seat_map.seat_bits import ACCESSIBLE_FLAG, COMPANION_FLAG, LOOK_OF_STATE, RESTRICTED_FLAG, Look
+from widgets.seat_map.seat_bits import (
+    ACCESSIBLE_FLAG,
+    COMPANION_FLAG,
+    LOOK_OF_STATE,
+    RESTRICTED_FLAG,
+    HouseKind,
+    Look,
+    house_kind_of,
+)
 from widgets.seat_map.sprites import outline, paint_seat
+from widgets.seat_map.texts import HOUSE_LETTERS
 from widgets.theme import Theme
 
 _MARK_PX = 14
@@ -23,9 +33,10 @@ _GAP_PX = 6
 _PAD_PX = 8
 _FLAGS = {"accessible": ACCESSIBLE_FLAG, "companion": COMPANION_FLAG, "restricted": RESTRICTED_FLAG}
 """Shapes that a seat has by nature; they are drawn by the map's own outline."""
+_HOUSE_LOOKS = tuple(look for look in Look if house_kind_of(look))
 _LOOKS = {
     "mine": Look.MINE, "till": Look.HELD_TILL, "fan": Look.HELD_FAN, "house": Look.HELD_HOUSE, "sold": Look.SOLD,
-    "printed": Look.PRINTED, "blocked": Look.BLOCKED,
+    "printed": Look.PRINTED, "blocked": Look.BLOCKED, **{look.name: look for look in _HOUSE_LOOKS},
 }  # fmt: skip
 """How a seat stands; drawn by the map's own strokes."""
 _HEATS = {"few": Heat.FEW, "sold_out": Heat.NONE}
@@ -58,6 +69,9 @@ class LegendWords:
     printed: str = ""
     few: str = ""
     sold_out: str = ""
+    house_kinds: tuple[str, ...] = ()
+    """For whom the house keeps seats, by `HouseKind`; without them these seats are explained as the house's alone."""
+    house_letters: tuple[str, ...] = HOUSE_LETTERS
 
 
 class MapLegend(QWidget):
@@ -69,10 +83,11 @@ class MapLegend(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._chips: list[_CategoryChip] = []
+        kept = [(look.name, words.house_kinds[house_kind_of(look)]) for look in _HOUSE_LOOKS if words.house_kinds]
         self._marks = [
-            _Mark(theme, kind, text)
+            _Mark(theme, kind, text, words.house_letters)
             for kind, text in (
-                ("mine", words.mine), ("till", words.till), ("fan", words.fan), ("house", words.house),
+                ("mine", words.mine), ("till", words.till), ("fan", words.fan), ("house", words.house), *kept,
                 ("sold", words.sold), ("printed", words.printed), ("blocked", words.blocked),
                 ("accessible", words.accessible),
                 ("companion", words.companion), ("restricted", words.restricted),
@@ -89,7 +104,15 @@ class MapLegend(QWidget):
         self._has_printed = False
         self._far = False
         self._flags = 0
+        self._house_kinds: frozenset[int] = frozenset()
         self._show_marks()
+
+    def show_house_kinds(self, kinds: Iterable[int]) -> None:
+        """Explain the letters of these kinds (`HouseKind`) and of no other."""
+        wanted = frozenset(int(kind) for kind in kinds)
+        if wanted != self._house_kinds:
+            self._house_kinds = wanted
+            self._show_marks()
 
     def show_flags(self, flags: int) -> None:
         """Explain the shapes of these flags (of the plan's seats, or-ed) and of no other."""
@@ -130,6 +153,8 @@ class MapLegend(QWidget):
     def _explains(self, mark: _Mark) -> bool:
         if mark.kind in _HEATS:
             return self._far
+        if mark.house_kind:
+            return mark.house_kind in self._house_kinds and not self._far
         if mark.flag:
             return bool(mark.flag & self._flags) and not self._far
         return not self._far and (mark.kind != "printed" or self._has_printed)
@@ -233,11 +258,13 @@ class _CategoryChip(QAbstractButton):
 class _Mark(QWidget):
     """A ring or mark of the map, and what it means."""
 
-    def __init__(self, theme: Theme, kind: str, text: str) -> None:
+    def __init__(self, theme: Theme, kind: str, text: str, letters: tuple[str, ...]) -> None:
         super().__init__()
+        self._letters = letters
         self._theme = theme
         self.kind = kind
         self.flag = _FLAGS.get(kind, 0)
+        self.house_kind = house_kind_of(_LOOKS[kind]) if kind in _LOOKS else HouseKind.UNKNOWN
         self._text = text
         self._worded = True
         self.setAccessibleName(text)
@@ -280,7 +307,9 @@ class _Mark(QWidget):
             painter.setBrush(theme.color("text_muted"))
             painter.drawPath(outline(box.width(), 0.0, self.flag))
         else:
-            paint_seat(painter, MapPalette.without_plan(theme), _LOOKS[self.kind], 0, 0, round(box.width()))
+            paint_seat(
+                painter, MapPalette.without_plan(theme, self._letters), _LOOKS[self.kind], 0, 0, round(box.width())
+            )
         painter.restore()
 
 

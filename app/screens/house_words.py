@@ -8,6 +8,7 @@ from app.i18n import _, marked
 from backend_client.wire import HouseHoldKind
 from widgets.seat_map.seat_bits import HouseKind
 
+_ARABIC_ARTICLE: Final = "\N{ARABIC LETTER ALEF}\N{ARABIC LETTER LAM}"
 _WORDS: Final[dict[HouseHoldKind, str]] = {
     HouseHoldKind.PROMOTER: marked("Promoter"),
     HouseHoldKind.ARTIST: marked("Artist"),
@@ -27,3 +28,17 @@ def house_kind(kind: HouseHoldKind) -> HouseKind:
 def house_kind_words(kind: HouseHoldKind) -> str:
     """For whom: `Press`."""
     return _(_WORDS[kind])
+
+
+def house_words_by_kind() -> tuple[str, ...]:
+    """The same words by the map's number of the kind; none for 0, of which nothing is known."""
+    return ("", *(house_kind_words(kind) for kind in sorted(HouseHoldKind, key=house_kind)))
+
+
+def house_letters() -> tuple[str, ...]:
+    """One letter for each kind, for its seats on the map: the first of its words that no kind before it took."""
+    letters: list[str] = []
+    for words in house_words_by_kind():
+        candidates = [letter.upper() for letter in words.removeprefix(_ARABIC_ARTICLE) if letter.isalpha()]
+        letters.append(next((letter for letter in candidates if letter not in letters), ""))
+    return tuple(letters)

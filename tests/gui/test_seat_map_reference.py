@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 import pytest
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QRegion
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen
 from PySide6.QtWidgets import QApplication
 
 from widgets.seat_map import SeatMapPlan
@@ -75,8 +75,7 @@ def drawn_by_the_map(plan: SeatMapPlan, view: View, theme: Theme) -> QImage:
     scene.renderer.resize(image.width(), image.height(), view.dpr)
     scene.redraw(camera, view.dpr)
     painter = QPainter(image)
-    scene.blit(painter, view.dpr)
-    scene.paint_labels(painter, QRegion(0, 0, WIDTH, HEIGHT), view.dpr)
+    scene.paint(painter, QRect(0, 0, WIDTH, HEIGHT), view.dpr)
     painter.end()
     return image
 

@@ -99,7 +99,7 @@ class MapTree(QAccessibleWidget):
     def sections(self, view: DrawnSeatMap) -> list[int]:
         """Numbers of the sections that have seats, in the plan's order."""
         if self._sections is None:
-            self._sections = np.unique(view.plan.seat_section).tolist()
+            self._sections = np.unique(view.plan.present.seat_section).tolist()
         return self._sections
 
     def rows(self, view: DrawnSeatMap, section: int) -> list[int]:
@@ -107,7 +107,7 @@ class MapTree(QAccessibleWidget):
         found = self._rows.get(section)
         if found is None:
             plan = view.plan
-            found = np.flatnonzero((plan.row_section == section) & (plan.row_count > 0)).tolist()
+            found = np.flatnonzero((plan.row_section == section) & (plan.row_seats > 0)).tolist()
             self._rows[section] = found
         return found
 
@@ -173,7 +173,7 @@ class MapNode(QAccessibleInterface):
             return self._tree.sections(view).index(self.number)
         if self.kind is Kind.ROW:
             return self._tree.rows(view, int(plan.row_section[self.number])).index(self.number)
-        return self.number - int(plan.row_first[plan.row_no[self.number]])
+        return int(np.searchsorted(plan.present_in_row(int(plan.row_no[self.number])), self.number))
 
     def _view(self) -> DrawnSeatMap | None:
         return self._tree.view if shiboken6.isValid(self._tree) else None
@@ -199,7 +199,7 @@ class MapNode(QAccessibleInterface):
         if self.kind is Kind.SEAT:
             return np.array([self.number], np.intp)
         column = view.plan.seat_section if self.kind is Kind.SECTION else view.plan.row_no
-        return np.flatnonzero(column == self.number)
+        return np.flatnonzero((column == self.number) & ~view.plan.gone)
 
     # ------------------------------------------------------------------ Qt
 
@@ -229,7 +229,7 @@ class MapNode(QAccessibleInterface):
             return 0
         if self.kind is Kind.SECTION:
             return len(self._tree.rows(view, self.number))
-        return int(view.plan.row_count[self.number])
+        return int(view.plan.row_seats[self.number])
 
     def child(self, index: int) -> QAccessibleInterface:
         view = self._view()
@@ -237,7 +237,7 @@ class MapNode(QAccessibleInterface):
             return _NO_INTERFACE
         if self.kind is Kind.SECTION:
             return self._tree.node(Kind.ROW, self._tree.rows(view, self.number)[index])
-        return self._tree.node(Kind.SEAT, int(view.plan.row_first[self.number]) + index)
+        return self._tree.node(Kind.SEAT, int(view.plan.present_in_row(self.number)[index]))
 
     def indexOfChild(self, child: QAccessibleInterface) -> int:
         view = self._view()

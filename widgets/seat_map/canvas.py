@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtGui import QImage
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QImage, QPainter
 
 from widgets.seat_map.plan import Indices
 from widgets.seat_map.sprites import SOLID_MAX_PX, Keys, SpriteAtlas
@@ -19,33 +20,69 @@ Words = npt.NDArray[np.uint32]
 class Canvas:
     """`image` shares its memory with `pixels`; paint into it only while no numpy write is under way."""
 
-    def __init__(self, width_px: int, height_px: int, padding_px: int) -> None:
+    def __init__(
+        self, width_px: int, height_px: int, padding_px: int, form: QImage.Format = QImage.Format.Format_RGB32
+    ) -> None:
         self.width_px = max(1, width_px)
         self.height_px = max(1, height_px)
         self.padding_px = padding_px
         self.stride = self.width_px + 2 * padding_px
-        self._memory: Words = np.zeros((self.height_px + 2 * padding_px) * self.stride, np.uint32)
-        padded = self._memory.reshape(-1, self.stride)
+        self.memory: Words = np.zeros((self.height_px + 2 * padding_px) * self.stride, np.uint32)
+        padded = self.memory.reshape(-1, self.stride)
         self.pixels: Words = padded[padding_px : padding_px + self.height_px, padding_px : padding_px + self.width_px]
-        inner = self._memory[padding_px * self.stride + padding_px :]
-        self.image = QImage(
-            inner.data.cast("B"), self.width_px, self.height_px, 4 * self.stride, QImage.Format.Format_RGB32
-        )
+        inner = self.memory[padding_px * self.stride + padding_px :]
+        self.image = QImage(inner.data.cast("B"), self.width_px, self.height_px, 4 * self.stride, form)
         self._windows: dict[int, npt.NDArray[np.void]] = {}
 
     def fill(self, word: np.uint32) -> None:
         """The whole picture in one colour."""
         self.image.fill(int(word))
 
+    def fits(self, other: Canvas) -> bool:
+        """Whether a place in one memory is the same place in the other's."""
+        return (self.width_px, self.height_px, self.padding_px) == (other.width_px, other.height_px, other.padding_px)
+
+    def twin(self, form: QImage.Format) -> Canvas:
+        """Another picture of this size."""
+        return Canvas(self.width_px, self.height_px, self.padding_px, form)
+
+    def painter(self, dpr: float) -> QPainter:
+        """A painter that counts logical px; end it before anything else is done here."""
+        self.image.setDevicePixelRatio(dpr)
+        painter = QPainter(self.image)
+        self.image.setDevicePixelRatio(1.0)
+        return painter
+
+    def copy_to(self, painter: QPainter, dpr: float) -> None:
+        """Copy the picture, pixel by pixel, to a painter that counts logical px."""
+        self.image.setDevicePixelRatio(dpr)
+        painter.drawImage(QPointF(0, 0), self.image)
+        self.image.setDevicePixelRatio(1.0)
+
+    def written(self, atlas: SpriteAtlas, left: Indices, top: Indices) -> Indices:
+        """Places in the memory that `stamp` wrote to."""
+        offsets = [
+            row * self.stride + column
+            for row, (first, width) in enumerate(atlas.spans)
+            for column in range(first, first + width)
+        ]
+        places: Indices = (self._base(left, top)[:, None] + np.array(offsets, np.intp)).ravel()
+        return places
+
+    def _base(self, left: Indices, top: Indices) -> Indices:
+        base = top * self.stride
+        base += left
+        base += self.padding_px * (self.stride + 1)
+        return base
+
     def stamp(self, atlas: SpriteAtlas, keys: Keys, left: Indices, top: Indices) -> int:
         """Stamp one sprite for each key at (left, top), which may lie up to the padding outside; pixels written."""
-        base = top * self.stride + left
-        base += self.padding_px * (self.stride + 1)
+        base = self._base(left, top)
         if atlas.diameter_px <= SOLID_MAX_PX:
             color = atlas.colors.take(keys)
             for row in range(atlas.diameter_px):
                 for column in range(atlas.diameter_px):
-                    self._memory[row * self.stride + column :][base] = color
+                    self.memory[row * self.stride + column :][base] = color
         else:
             for row, (offset, width, blocks) in enumerate(atlas.rows):
                 self._window(width)[row * self.stride + offset :][base] = blocks[keys]
@@ -55,7 +92,7 @@ class Canvas:
         """The memory as overlapping blocks of `width` pixels, one at every pixel: a row of a sprite is one item."""
         window = self._windows.get(width)
         if window is None:
-            count = len(self._memory) - width + 1
-            window = np.ndarray((count,), f"V{4 * width}", self._memory.data, 0, (4,))
+            count = len(self.memory) - width + 1
+            window = np.ndarray((count,), f"V{4 * width}", self.memory.data, 0, (4,))
             self._windows[width] = window
         return window

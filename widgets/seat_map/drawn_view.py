@@ -171,11 +171,11 @@ class DrawnSeatMap(QWidget):
         if self._needs_full or not self.isVisible():
             self._redraw_later()
             return
-        stamps = self._scene.renderer.partial(slots)
+        stamps = self._scene.partial(slots, self.devicePixelRatioF())
         if not len(stamps.left):
             return
         self.update(damaged_region(stamps, self.rect(), self.devicePixelRatioF()))
-        if self._scene.renderer.overlaps:
+        if self._scene.needs_settling:
             self._settle_timer.start()
 
     def _settle(self) -> None:
@@ -248,8 +248,7 @@ class DrawnSeatMap(QWidget):
         clip = event.rect()
         self.stats.painted_px += area_of(event.region())
         painter = QPainter(self)
-        self._scene.blit(painter, dpr)
-        self._scene.paint_labels(painter, event.region(), dpr)
+        self._scene.paint(painter, clip, dpr)
         self._scene.standing.paint(painter, clip, self._camera, self._scene.palette, self._texts.write_places)
         paint_spotlight(painter, self._scene, self._camera, self._overlays, clip, dpr)
         paint_overlays(

@@ -12,7 +12,7 @@ import numpy as np
 
 from widgets.seat_map.camera import Bounds
 from widgets.seat_map.ground import area_path, plan_bounds
-from widgets.seat_map.plan import Float32s, SeatMapPlan
+from widgets.seat_map.plan import EVERY_FLOOR, Float32s, SeatMapPlan
 
 _APART = 3.0  # of the plan's longer side: farther than a view of a whole floor reaches in any window
 
@@ -34,6 +34,7 @@ def floor_of_section(plan: SeatMapPlan, section: int) -> int:
 
 def seats_on_floor(plan: SeatMapPlan, floor: int) -> int:
     """How many seats a floor has."""
+    plan = plan.present
     if floor_count(plan) == 1:
         return plan.seat_count
     floors = np.array(plan.section_floor or (0,) * len(plan.section_name))
@@ -51,13 +52,22 @@ def lay_apart(plan: SeatMapPlan) -> SeatMapPlan:
         plan,
         y=moved,
         section_y=plan.section_y + floors * np.float32(step),
-        areas=tuple(replace(area, y=area.y + area.floor_no * step) for area in plan.areas),
-        images=tuple(replace(image, y=image.y + image.floor_no * step) for image in plan.images),
+        areas=tuple(
+            replace(area, y=area.y + floor * step, floor_no=floor)
+            for area in plan.areas
+            for floor in _floors_of(area.floor_no, plan)
+        ),
+        images=tuple(
+            replace(image, y=image.y + floor * step, floor_no=floor)
+            for image in plan.images
+            for floor in _floors_of(image.floor_no, plan)
+        ),
     )
 
 
 def floor_bounds(plan: SeatMapPlan, floor: int, margin: float) -> Bounds:
     """What "the whole floor" means in a plan whose floors lie apart."""
+    plan = plan.present
     if floor_count(plan) == 1:
         return plan_bounds(plan, margin)
     floors = np.array(plan.section_floor or (0,) * len(plan.section_name))
@@ -73,6 +83,11 @@ def floor_bounds(plan: SeatMapPlan, floor: int, margin: float) -> Bounds:
         return plan_bounds(plan, margin)
     left, top, right, bottom = zip(*sides, strict=True)
     return Bounds(min(left), min(top), max(right), max(bottom))
+
+
+def _floors_of(floor_no: int, plan: SeatMapPlan) -> range:
+    """The floors that an area or a picture is shown on: its own, or all of them where it names none."""
+    return range(floor_count(plan)) if floor_no == EVERY_FLOOR else range(floor_no, floor_no + 1)
 
 
 def _step(plan: SeatMapPlan) -> float:

@@ -14,6 +14,7 @@ from widgets.seat_map.navigation import (
     next_seat,
     row_called,
     row_end,
+    row_mates,
     row_step,
     section_end,
     section_step,
@@ -62,8 +63,7 @@ def row_mate(plan: SeatMapPlan, seat_no: int, key: int) -> int:
     right, down = _STEPS[Qt.Key(key)].value
     ahead = {
         mate: float((plan.x[mate] - plan.x[seat_no]) * right + (plan.y[mate] - plan.y[seat_no]) * down)
-        for mate in (seat_no - 1, seat_no + 1)
-        if 0 <= mate < plan.seat_count and plan.row_no[mate] == plan.row_no[seat_no]
+        for mate in row_mates(plan, seat_no)
     }
     best = max(ahead, key=lambda mate: ahead[mate], default=seat_no)
     return best if ahead.get(best, 0.0) > 0 else seat_no

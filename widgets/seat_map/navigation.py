@@ -48,7 +48,7 @@ def _best(
     ahead = dx * right + dy * down
     sideways = np.abs(dx * down) + np.abs(dy * right)
     cost = np.hypot(ahead, sideways * _SIDEWAYS_COST)
-    beside = (plan.row_no[near] == plan.row_no[seat_no]) & (np.abs(near - seat_no) == 1)
+    beside = np.isin(near, row_mates(plan, seat_no))
     cost = np.where(beside, cost * _ROW_MATE_SHARE, cost)
     allowed = (ahead > grid.pitch * 0.05) & (sideways <= ahead * _WIDEST_SLOPE)
     if not allowed.any():
@@ -56,11 +56,18 @@ def _best(
     return int(near[np.where(allowed, cost, np.inf).argmin()])
 
 
+def row_mates(plan: SeatMapPlan, seat_no: int) -> list[int]:
+    """The seats before and after a seat in its row, past such as are gone."""
+    row = plan.present_in_row(int(plan.row_no[seat_no]))
+    at = int(np.searchsorted(row, seat_no))
+    return [*row[max(0, at - 1) : at].tolist(), *row[at + 1 : at + 2].tolist()]
+
+
 def section_step(plan: SeatMapPlan, seat_no: int, by: int) -> int:
     """First seat of the next (`by` = 1) or previous (-1) section that has seats; from no seat (-1), the first."""
-    if not plan.seat_count:
-        return -1
     firsts = first_seats(plan)
+    if not firsts:
+        return -1
     sections = sorted(firsts)
     if seat_no < 0:
         return firsts[sections[0 if by > 0 else -1]]
@@ -70,8 +77,9 @@ def section_step(plan: SeatMapPlan, seat_no: int, by: int) -> int:
 
 def first_seats(plan: SeatMapPlan) -> dict[int, int]:
     """Section → its first seat, for sections that have seats."""
-    sections, seats = np.unique(plan.seat_section, return_index=True)
-    return dict(zip(sections.tolist(), seats.tolist(), strict=True))
+    present = plan.present_seats
+    sections, at = np.unique(plan.seat_section[present], return_index=True)
+    return dict(zip(sections.tolist(), present[at].tolist(), strict=True))
 
 
 def seats_between(plan: SeatMapPlan, one: int, other: int) -> range:
@@ -90,15 +98,14 @@ def row_step(plan: SeatMapPlan, seat_no: int, by: int) -> int:
 
 def row_end(plan: SeatMapPlan, seat_no: int, *, last: bool) -> int:
     """First or last seat of the row."""
-    seats = plan.seats_of_row(int(plan.row_no[seat_no]))
-    return seats[-1] if last else seats[0]
+    return int(plan.present_in_row(int(plan.row_no[seat_no]))[-1 if last else 0])
 
 
 def section_end(plan: SeatMapPlan, seat_no: int, *, last: bool) -> int:
     """First seat of the section's first row, or last seat of its last."""
     rows = _rows_beside(plan, seat_no)
-    seats = plan.seats_of_row(int(rows[-1 if last else 0]))
-    return seats[-1] if last else seats[0]
+    at = -1 if last else 0
+    return int(plan.present_in_row(int(rows[at]))[at])
 
 
 def row_called(plan: SeatMapPlan, seat_no: int, beginning: str) -> int:
@@ -108,22 +115,21 @@ def row_called(plan: SeatMapPlan, seat_no: int, beginning: str) -> int:
     """
     wanted = beginning.casefold()
     names = [label.casefold() for label in plan.row_label]
-    rows = [row for row, name in enumerate(names) if name.startswith(wanted) and plan.row_count[row]]
+    rows = [row for row, name in enumerate(names) if name.startswith(wanted) and plan.row_seats[row]]
     if not rows:
         return -1
     section = int(plan.seat_section[seat_no]) if seat_no >= 0 else 0
     row = min(rows, key=lambda row: (int(plan.row_section[row]) != section, names[row] != wanted, row))
-    return nearest_in_row(plan, row, seat_no) if seat_no >= 0 else plan.seats_of_row(row)[0]
+    return nearest_in_row(plan, row, seat_no) if seat_no >= 0 else int(plan.present_in_row(row)[0])
 
 
 def nearest_in_row(plan: SeatMapPlan, row: int, seat_no: int) -> int:
     """The seat of a row that stands closest to a seat."""
-    seats = plan.seats_of_row(row)
-    column = slice(seats.start, seats.stop)
-    away = np.hypot(plan.x[column] - plan.x[seat_no], plan.y[column] - plan.y[seat_no])
-    return seats.start + int(away.argmin())
+    seats = plan.present_in_row(row)
+    away = np.hypot(plan.x[seats] - plan.x[seat_no], plan.y[seats] - plan.y[seat_no])
+    return int(seats[int(away.argmin())])
 
 
 def _rows_beside(plan: SeatMapPlan, seat_no: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     """Rows with seats of the section of a seat, in the plan's order."""
-    return np.flatnonzero((plan.row_section == plan.seat_section[seat_no]) & (plan.row_count > 0))
+    return np.flatnonzero((plan.row_section == plan.seat_section[seat_no]) & (plan.row_seats > 0))

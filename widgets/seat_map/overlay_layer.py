@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QRegion, QTransform
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QTransform
 
 from widgets.seat_map.camera import Camera
 from widgets.seat_map.overlays import PLACE_BELOW_PX, OverlayPainter, Overlays
@@ -76,8 +76,7 @@ def paint_spotlight(
     else:
         centres = [QPointF(*camera.to_px(*scene.position(seat))) for seat in spot.seats]
         painter.setClipPath(holes_at(centres, scene.grid.pitch * camera.scale))
-    scene.blit(painter, dpr)
-    scene.paint_labels(painter, QRegion(clip), dpr)
+    scene.paint(painter, clip, dpr)
     painter.restore()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
 
 import numpy as np
@@ -53,6 +54,17 @@ def pill_sizes(names: Sequence[str], form: PillForm, palette: MapPalette) -> npt
     return np.array([(width, height) for width in widths], np.float64).reshape(-1, 2)
 
 
+@dataclass(frozen=True, slots=True)
+class Pill:
+    """What a label says, its size (logical px) and by how many degrees it is turned."""
+
+    name: str
+    count: str
+    width: float
+    height: float
+    turn: float
+
+
 class PillSheet:
     """Pills of one form and device pixel ratio; `largest` is the largest pill in logical px."""
 
@@ -67,11 +79,11 @@ class PillSheet:
     ) -> None:
         """Room for `capacity` pills of a plan that has so many `sections`."""
         self.form = form
-        self._dpr = dpr
+        self.dpr = dpr
         self._palette = palette
-        self._capacity = max(capacity, _LEAST_CELLS)
+        cells = max(capacity, _LEAST_CELLS)
         self._cell = math.ceil(largest[0] * dpr) + 1, math.ceil(largest[1] * dpr) + 1
-        lines = math.ceil(self._capacity / _SHEET_COLUMNS)
+        lines = math.ceil(cells / _SHEET_COLUMNS)
         self.pixmap = QPixmap(_SHEET_COLUMNS * self._cell[0], lines * self._cell[1])
         self.pixmap.fill(Qt.GlobalColor.transparent)
         self._used = 0
@@ -82,34 +94,35 @@ class PillSheet:
         self._ground = QColor(palette.token("pill"))
         self._ground.setAlpha(_ALPHA)
 
-    def takes(self, form: PillForm, dpr: float, sections: Indices) -> bool:
-        """Whether these sections fit on this sheet in this form."""
-        missing = int(np.count_nonzero(self._cells[sections] < 0))
-        return (form, dpr) == (self.form, self._dpr) and self._used + missing <= self._capacity
-
     def missing(self, sections: Indices) -> Indices:
         """Which of these sections have no pill yet, or an old one: places in `sections`."""
         return np.flatnonzero(~self._current[sections])
 
-    def forget(self, sections: Sequence[int]) -> None:
+    def forget(self, sections: Indices) -> None:
         """These pills say something old."""
         self._current[sections] = False
 
-    def draw(self, section: int, width: int, height: int, name: str, count: str) -> None:
-        """Draw a section's pill; sizes in logical px."""
-        if self._cells[section] < 0:
-            self._cells[section], self._used = self._used, self._used + 1
-        self._current[section] = True
-        self._sizes[section] = width, height
-        left, top = self._corner(int(self._cells[section]))
+    def draw(self, pills: Sequence[tuple[int, Pill, float, float]]) -> None:
+        """Draw pills: section, what it says, and the size of the box that it is drawn into, logical px."""
         painter = QPainter(self.pixmap)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
-        painter.fillRect(left, top, *self._cell, Qt.GlobalColor.transparent)
-        painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
-        painter.translate(left, top)
-        painter.scale(self._dpr, self._dpr)
-        self._paint_pill(painter, width, height, name, count)
+        for section, pill, width, height in pills:
+            if self._cells[section] < 0:
+                self._cells[section], self._used = self._used, self._used + 1
+            self._current[section] = True
+            self._sizes[section] = width, height
+            left, top = self._corner(int(self._cells[section]))
+            painter.resetTransform()
+            painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
+            painter.fillRect(left, top, *self._cell, Qt.GlobalColor.transparent)
+            painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
+            painter.translate(left, top)
+            painter.scale(self.dpr, self.dpr)
+            if pill.turn:
+                painter.translate(width / 2, height / 2)
+                painter.rotate(pill.turn)
+                painter.translate(-pill.width / 2, -pill.height / 2)
+            self._paint_pill(painter, pill)
         painter.end()
 
     def fragments(self, sections: Indices) -> npt.NDArray[np.float64]:
@@ -117,7 +130,7 @@ class PillSheet:
         found = np.zeros((len(sections), FRAGMENT_FIELDS))
         cells = self._cells[sections]
         found[:, 2], found[:, 3] = cells % _SHEET_COLUMNS * self._cell[0], cells // _SHEET_COLUMNS * self._cell[1]
-        found[:, 4:6] = np.ceil(self._sizes[sections] * self._dpr)
+        found[:, 4:6] = np.ceil(self._sizes[sections] * self.dpr)
         found[:, 6] = found[:, 7] = found[:, 9] = 1.0
         return found
 
@@ -125,16 +138,16 @@ class PillSheet:
         line, column = divmod(cell, _SHEET_COLUMNS)
         return column * self._cell[0], line * self._cell[1]
 
-    def _paint_pill(self, painter: QPainter, width: int, height: int, name: str, count: str) -> None:
+    def _paint_pill(self, painter: QPainter, pill: Pill) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._ground)
-        painter.drawRoundedRect(QRectF(0, 0, width, height), 4, 4)
-        name_height = QFontMetricsF(self._fonts[0]).height() if count else float(height)
+        painter.drawRoundedRect(QRectF(0, 0, pill.width, pill.height), 4, 4)
+        name_height = QFontMetricsF(self._fonts[0]).height() if pill.count else pill.height
         painter.setPen(self._palette.token("label"))
         painter.setFont(self._fonts[0])
-        painter.drawText(QRectF(0, bool(count), width, name_height), Qt.AlignmentFlag.AlignCenter, name)
-        if count:
+        painter.drawText(QRectF(0, bool(pill.count), pill.width, name_height), Qt.AlignmentFlag.AlignCenter, pill.name)
+        if pill.count:
             painter.setPen(self._palette.token("label_muted"))
             painter.setFont(self._fonts[1])
-            box = QRectF(0, 1 + name_height, width, height - name_height - 2)
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, count)
+            box = QRectF(0, 1 + name_height, pill.width, pill.height - name_height - 2)
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, pill.count)

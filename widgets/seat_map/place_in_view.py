@@ -20,7 +20,7 @@ class PlaceInView:
 
 def place_in_view(plan: SeatMapPlan, seats: Indices) -> PlaceInView | None:
     """Where these seats are; None when they are all or none, or when the plan names neither section nor rows."""
-    if not 0 < len(seats) < plan.seat_count:
+    if not 0 < len(seats) < plan.present.seat_count:
         return None
     sections = plan.seat_section[seats]
     section = int(np.bincount(sections).argmax())

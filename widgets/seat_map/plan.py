@@ -20,6 +20,8 @@ Indices = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
 
 MAX_SEATS = 1 << 24
+EVERY_FLOOR = -1
+"""Floor number of an area or a picture that belongs to no floor: it is shown on all of them."""
 
 
 class SeatMapPlanError(ValueError):
@@ -41,7 +43,7 @@ class MapArea:
     A rectangle has its corner at (x, y); circle and ellipse their centre, `width` and `height` being diameters; points
     of a polygon (x0, y0, x1, y1, …) and the text's position are offsets from (x, y). `rotation` turns clockwise about
     (x, y), degrees. An empty colour means the theme's. `kind`: "" lies under the seats, "table" and "booth" stand
-    between them, "standing" is an area of places without numbers, `text` being its name.
+    between them, "standing" is an area of places without numbers, `text` being its name. `floor_no` may be EVERY_FLOOR.
     """
 
     shape: str

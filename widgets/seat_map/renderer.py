@@ -160,6 +160,10 @@ class Renderer:
         slots = self.grid.slots_near(view.left, view.top, view.right, view.bottom)
         self._stamp(slots)
 
+    def written(self, stamps: Stamps) -> Indices:
+        """Places in the canvas' memory that stamps of the present diameter wrote to."""
+        return self._canvas.written(self._atlas(self._diameter), stamps.left, stamps.top)
+
     def partial(self, slots: Indices) -> Stamps:
         """Draw these seats again where they are in view; where they were stamped."""
         return self._stamp(slots)

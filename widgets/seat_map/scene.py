@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QPointF, QRect
-from PySide6.QtGui import QPainter, QRegion
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QPainter
 
 from widgets.seat_map.beds import lay_beds
 from widgets.seat_map.camera import Bounds, Camera
@@ -16,7 +16,7 @@ from widgets.seat_map.heat import SectionHeat
 from widgets.seat_map.palette import MapPalette
 from widgets.seat_map.place_in_view import PlaceInView, place_in_view
 from widgets.seat_map.plan import Indices, SeatMapPlan
-from widgets.seat_map.renderer import Level, Renderer, Stats
+from widgets.seat_map.renderer import Level, Renderer, Stamps, Stats
 from widgets.seat_map.row_labels import ROW_LABELS_FROM_PX, RowLabels
 from widgets.seat_map.seat_grid import SeatGrid
 from widgets.seat_map.seat_states import SeatStates
@@ -106,7 +106,7 @@ class Scene:
             self.recount()
             self._sections.place(camera, dpr)
             self.heat.place(camera)
-            self._veil.place(camera)
+            self._veil.lift()
             return None
         seats = self._seats_in_view(camera)
         self._place_row_labels(camera, dpr, seats)
@@ -137,21 +137,28 @@ class Scene:
             self._veil.spoil()
         return stale
 
-    def blit(self, painter: QPainter, dpr: float) -> None:
-        """Copy the picture to the widget, pixel by pixel."""
-        image = self.renderer.canvas.image
-        image.setDevicePixelRatio(dpr)
-        painter.drawImage(QPointF(0, 0), image)
-        image.setDevicePixelRatio(1.0)
+    def partial(self, slots: Indices, dpr: float) -> Stamps:
+        """Draw these seats again where they are in view; where they were stamped."""
+        stamps = self.renderer.partial(slots)
+        if self.renderer.level is Level.FAR and len(stamps.left):
+            self._veil.follow(self.renderer.canvas, self.renderer.written(stamps), dpr)
+        return stamps
 
-    def paint_labels(self, painter: QPainter, region: QRegion, dpr: float) -> None:
-        """Names that lie over the seats."""
+    @property
+    def needs_settling(self) -> bool:
+        """Whether one full redraw must follow partial ones: sprites overlap, or they were mixed with the veil."""
+        return self.renderer.overlaps or self.renderer.level is Level.FAR
+
+    def paint(self, painter: QPainter, clip: QRect, dpr: float) -> None:
+        """The picture of the seats and the names that lie over it."""
         if self.renderer.level is Level.FAR:
-            self._veil.paint(painter, region, dpr)
-        elif self._row_labels is not None:
+            self._veil.paint(painter, self.renderer.canvas, clip, dpr)
+            return
+        self.renderer.canvas.copy_to(painter, dpr)
+        if self._row_labels is not None:
             painter.save()
             painter.scale(1 / dpr, 1 / dpr)
-            self._row_labels.paint(painter, region.boundingRect(), dpr)
+            self._row_labels.paint(painter, clip, dpr)
             painter.restore()
 
     def _paint_far_labels(self, painter: QPainter, clip: QRect, dpr: float) -> None:
@@ -162,4 +169,4 @@ class Scene:
         return SectionHeat(self.beds, self.states.seats_by_section(), self.palette)
 
     def _section_labels(self) -> SectionLabels:
-        return SectionLabels(self.plan, self.beds, self.palette, self._write_count)
+        return SectionLabels(self.plan, self.beds, self.grid.pitch, self.palette, self._write_count)

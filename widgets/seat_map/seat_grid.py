@@ -59,9 +59,10 @@ class SeatGrid:
         if first_column > last_column or first_line > last_line:
             return []
         if first_column == 0 and last_column == self.columns - 1:
-            return [self._run(first_line * self.columns, (last_line + 1) * self.columns)]
-        lines = range(first_line, last_line + 1)
-        runs = [self._run(line * self.columns + first_column, line * self.columns + last_column + 1) for line in lines]
+            runs = [self._run(first_line * self.columns, (last_line + 1) * self.columns)]
+        else:
+            cells = [line * self.columns for line in range(first_line, last_line + 1)]
+            runs = [self._run(cell + first_column, cell + last_column + 1) for cell in cells]
         return [run for run in runs if run.stop > run.start]
 
     def slots_near(self, left: float, top: float, right: float, bottom: float) -> Indices | slice:

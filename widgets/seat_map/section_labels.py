@@ -1,10 +1,11 @@
 """Names of sections with their free seats, seen from afar.
 
-They are painted with the overlays, never into the seats' picture, so that a changed seat does not disturb them.
+They lie over the picture of the seats and never in it, so that a changed seat does not disturb them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -12,78 +13,104 @@ import numpy.typing as npt
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 
-from widgets.seat_map.beds import Bed
+from widgets.seat_map.beds import MARGIN_PITCHES, Bed
 from widgets.seat_map.camera import Bounds, Camera
 from widgets.seat_map.glyphs import draw_fragments
-from widgets.seat_map.label_room import Boxes, Flags, LabelRoom, touching
+from widgets.seat_map.label_room import Boxes, Flags, touching
+from widgets.seat_map.label_style import LabelledSections, LabelStyle
 from widgets.seat_map.palette import MapPalette
-from widgets.seat_map.pills import PillForm, PillSheet, pill_sizes
+from widgets.seat_map.pills import PillForm
 from widgets.seat_map.plan import Indices, SeatMapPlan
+from widgets.seat_map.section_axes import section_axes
 
-_HIGH_SHARE = 0.72  # of a section's height that a pill may take
 _MOST_SHARE = 0.7  # of all sections that must have room for a form
+_STEP = math.log(1.02)  # of the scale, within which labels stay as they were chosen
+_LAYOUTS_KEPT = 300
 
 
 class SectionLabels:
     """Which sections carry a label for a camera, and where. Logical px.
 
     Most sections take the same form, the richest that most of them have room for beside their neighbours, so that the
-    map reads evenly; a section that is left without one says less rather than nothing.
+    map reads evenly; a section that is left without one says less rather than nothing. In a slanted section a label
+    that would stand over the edges lies along it instead.
     """
 
     def __init__(
-        self, plan: SeatMapPlan, beds: tuple[Bed, ...], palette: MapPalette, write_count: Callable[[int], str]
+        self,
+        plan: SeatMapPlan,
+        beds: tuple[Bed, ...],
+        pitch: float,
+        palette: MapPalette,
+        write_count: Callable[[int], str],
     ) -> None:
-        bounds = _bounds_by_section(beds)
-        self._names = plan.section_name
-        self._palette = palette
-        self._write_count = write_count
-        extent = np.array([(box.width, box.height) for box in bounds.values()]).reshape(-1, 2)
-        places = np.array([_label_place(plan, section, box) for section, box in bounds.items()]).reshape(-1, 2)
-        order = _large_first(extent)
-        self._sections = np.array(list(bounds), np.intp)[order]
-        self._extent, self._middle = extent[order], places[order]
-        names = [self._names[section] for section in self._sections.tolist()]
-        self._sizes = {form: pill_sizes(names, form, palette) for form in PillForm}
-        self._room = {form: LabelRoom(self._middle, self._sizes[form]) for form in PillForm}
-        self._counts: list[int] = [0] * len(self._names)
-        self._laid_for = (0.0, 0.0)
+        labelled = _labelled(plan, beds, pitch)
+        self._sections, self._middle = labelled.sections, labelled.middle
+        self._counts: list[int] = [0] * len(plan.section_name)
+        self._ways: dict[PillForm, list[tuple[LabelStyle, bool]]] = {}
+        """By form, the ways to try in turn: a style, and whether labels may stand over the edges."""
+
+        def write(section: int) -> str:
+            return write_count(self._counts[section])
+
+        for form in PillForm:
+            level = LabelStyle(form, labelled, palette, write, turned=False)
+            self._ways[form] = [(level, False)]
+            if level.any_slanted:
+                along = LabelStyle(form, labelled, palette, write, turned=True)
+                self._ways[form] += [(along, False), (level, True)]
+        self._laid_for = (0, 0.0)
+        self._layouts: dict[int, list[_Group]] = {}
         self._groups: list[_Group] = []
-        self._sheets: dict[PillForm, PillSheet] = {}
+
+    @property
+    def turned(self) -> dict[int, float]:
+        """Sections whose name lies along them, and by how many degrees it is turned."""
+        return {
+            int(self._sections[rank]): float(group.style.turns[rank])
+            for group in self._groups
+            if group.style.turned
+            for rank in group.ranks.tolist()
+        }
 
     @property
     def shows_counts(self) -> bool:
         """Whether a present form tells the number of free seats."""
-        return any(group.form is PillForm.NAME_AND_COUNT for group in self._groups)
+        return any(group.style.form is PillForm.NAME_AND_COUNT for group in self._groups)
 
     @property
     def placed(self) -> dict[int, QRect]:
         """Sections that carry a label now, and its rectangle."""
         return {
-            section: QRect(*box)
+            int(self._sections[rank]): QRect(*box)
             for group in self._groups
-            for section, box in zip(group.sections.tolist(), group.boxes.tolist(), strict=True)
+            for rank, box in zip(group.ranks.tolist(), group.boxes.tolist(), strict=True)
         }
 
     def place(self, camera: Camera, dpr: float) -> None:
         """Choose the forms, and the sections that have room for them, for this camera."""
-        if (camera.scale, dpr) != self._laid_for:
-            self._laid_for = camera.scale, dpr
-            self._lay_out(camera.scale, dpr)
+        step = math.floor(math.log(camera.scale) / _STEP)
+        if (step, dpr) != self._laid_for:
+            self._laid_for = step, dpr
+            self._groups = self._layout(step)
+        origin = np.array(camera.to_px(0.0, 0.0))
         for group in self._groups:
-            group.place(np.rint(group.corners + camera.to_px(0.0, 0.0)), dpr)
+            group.place(self._middle, camera.scale, origin, dpr)
 
     def set_counts(self, counts: npt.NDArray[np.intp]) -> list[QRect]:
         """New numbers of free seats; rectangles of the labels that must be painted again."""
-        before, self._counts = self._counts, counts.tolist()
-        changed = [section for section, count in enumerate(self._counts) if count != before[section]]
+        before, self._counts = np.array(self._counts), counts.tolist()
+        changed = (before != counts)[self._sections]
+        if not changed.any():
+            return []
+        for style, loosely in self._ways[PillForm.NAME_AND_COUNT]:
+            if not loosely:
+                style.forget(np.flatnonzero(changed))
         stale: list[QRect] = []
-        if PillForm.NAME_AND_COUNT in self._sheets:
-            self._sheets[PillForm.NAME_AND_COUNT].forget(changed)
         for group in self._groups:
-            if changed and group.form is PillForm.NAME_AND_COUNT:
-                self._draw(group.sheet, group.sections, group.sizes)
-                stale += [QRect(*group.boxes[at].tolist()) for at in group.places_of(changed)]
+            if group.style.form is PillForm.NAME_AND_COUNT and len(group.boxes):
+                group.style.draw(group.ranks, self._laid_for[1])
+                stale += [QRect(*box) for box in group.boxes[changed[group.ranks]].tolist()]
         return stale
 
     def paint(self, painter: QPainter, clip: QRect, dpr: float) -> None:
@@ -91,105 +118,95 @@ class SectionLabels:
         painter.save()
         painter.scale(1 / dpr, 1 / dpr)
         for group in self._groups:
-            draw_fragments(painter, group.touching(clip), group.sheet.pixmap)
+            draw_fragments(painter, group.touching(clip), group.style.sheet(dpr).pixmap)
         painter.restore()
 
-    def _lay_out(self, scale: float, dpr: float) -> None:
-        """Corners relative to the plan's origin, px; the same for every place of the camera at this scale."""
-        taken = np.empty((0, 4))
-        waiting = np.ones(len(self._sections), np.bool_)
-        self._groups = []
-        forms = list(PillForm)
-        first, kept = self._first_form(scale)
-        for form in forms[first:]:
-            boxes, fits = self._boxes(form, scale)
-            if form is not forms[first]:
-                kept = self._left_over(form, scale, fits & waiting, taken)
-            waiting &= ~kept
-            taken = np.concatenate((taken, boxes[kept]))
-            self._add_group(form, dpr, boxes[kept, :2], kept)
+    def _layout(self, step: int) -> list[_Group]:
+        """The labels of a step of the scale: what has room at its lower end has room in all of it."""
+        found = self._layouts.get(step)
+        if found is None:
+            found = self._lay_out(math.exp(step * _STEP))
+            if len(self._layouts) >= _LAYOUTS_KEPT:
+                self._layouts.clear()
+            self._layouts[step] = found
+        return found
 
-    def _add_group(self, form: PillForm, dpr: float, corners: Boxes, kept: Flags) -> None:
-        sections, sizes = self._sections[kept], self._sizes[form][kept]
-        sheet = self._keep_sheet(form, dpr, sections)
-        self._draw(sheet, sections, sizes)
-        self._groups.append(_Group(form, sheet, sections, corners, sizes))
-
-    def _left_over(self, form: PillForm, scale: float, wished: Flags, taken: Boxes) -> Flags:
-        """Of the sections without a label, those that have room beside the labels of richer forms."""
-        at = np.flatnonzero(wished)
-        if len(at) and len(taken):
-            boxes, _ = self._boxes(form, scale)
-            wished = wished.copy()
-            wished[at] = ~touching(boxes[at], taken).any(axis=1)
-        return self._room[form].kept(wished, scale)
-
-    def _keep_sheet(self, form: PillForm, dpr: float, sections: Indices) -> PillSheet:
-        sheet = self._sheets.get(form)
-        if sheet is None or not sheet.takes(form, dpr, sections):
-            widest = self._sizes[form].max(axis=0, initial=1)
-            largest = int(widest[0]), int(widest[1])
-            sheet = PillSheet(form, dpr, self._palette, len(self._names), 2 * len(sections), largest)
-            self._sheets[form] = sheet
-        return sheet
-
-    def _draw(self, sheet: PillSheet, sections: Indices, sizes: Boxes) -> None:
-        """Draw the pills that are not on the sheet yet or say something old."""
-        for at in sheet.missing(sections).tolist():
-            section = int(sections[at])
-            count = self._write_count(self._counts[section]) if sheet.form is PillForm.NAME_AND_COUNT else ""
-            sheet.draw(section, int(sizes[at, 0]), int(sizes[at, 1]), self._names[section], count)
-
-    def _first_form(self, scale: float) -> tuple[int, Flags]:
-        """The richest form that most sections have room for, none lying on another, and those sections."""
+    def _lay_out(self, scale: float) -> list[_Group]:
+        """The richest form that most sections have room for, then simpler ones for the rest."""
+        forms, groups = list(PillForm), list[_Group]()
         least = _MOST_SHARE * len(self._sections)
-        kept = np.zeros(len(self._sections), np.bool_)
-        last = len(PillForm) - 1
-        for at, form in enumerate(PillForm):
-            _, fits = self._boxes(form, scale)
-            if at < last and np.count_nonzero(fits) < least:
-                continue
-            kept = self._room[form].kept(fits, scale)
-            if np.count_nonzero(kept) >= least:
-                return at, kept
-        return last, kept
+        for at, form in enumerate(forms):
+            groups = self._choose([form], scale, [])
+            if sum(len(group.ranks) for group in groups) >= least:
+                return self._choose(forms[at + 1 :], scale, groups)
+        return groups
 
-    def _boxes(self, form: PillForm, scale: float) -> tuple[Boxes, Flags]:
-        """Pills of this form about their places (left, top, right, bottom), and which sections are large enough."""
-        sizes = self._sizes[form]
-        corner = self._middle * scale - sizes / 2
-        fits: Flags = np.logical_and(*(sizes <= self._extent * (scale, scale * _HIGH_SHARE)).T)
-        return np.concatenate((corner, corner + sizes), axis=1), fits
+    def _choose(self, forms: list[PillForm], scale: float, groups: list[_Group]) -> list[_Group]:
+        """Add labels of these forms for sections that have none, beside the labels that there are."""
+        groups = list(groups)
+        waiting = np.ones(len(self._sections), np.bool_)
+        taken = np.empty((0, 4))
+        for group in groups:
+            waiting[group.ranks] = False
+            taken = np.concatenate((taken, group.style.boxes(scale)[group.ranks]))
+        for style, loosely in (way for form in forms for way in self._ways[form]):
+            ranks = _with_room(style, style.fits(scale, loosely=loosely) & waiting, scale, taken)
+            if len(ranks):
+                waiting[ranks] = False
+                taken = np.concatenate((taken, style.boxes(scale)[ranks]))
+                groups.append(_Group(style, ranks))
+        return groups
+
+
+def _with_room(style: LabelStyle, wished: Flags, scale: float, taken: Boxes) -> Indices:
+    """Of the wished labels, those that touch neither each other nor a place that is taken."""
+    at = np.flatnonzero(wished)
+    if len(at) and len(taken):
+        wished[at] = ~touching(style.boxes(scale)[at], taken).any(axis=1)
+    return np.flatnonzero(style.room.kept(wished, scale))
 
 
 class _Group:
-    """The labels of one form: their sections, corners about the plan's origin and sizes (logical px)."""
+    """Labels of one style, by their ranks among all sections."""
 
-    def __init__(self, form: PillForm, sheet: PillSheet, sections: Indices, corners: Boxes, sizes: Boxes) -> None:
-        self.form = form
-        self.sheet = sheet
-        self.sections = sections
-        self.corners = corners
-        self.sizes = sizes
+    def __init__(self, style: LabelStyle, ranks: Indices) -> None:
+        self.style = style
+        self.ranks = ranks
         self.boxes = np.empty((0, 4), np.intp)
-        """Left, top, width, height of each label."""
-        self._fragments = sheet.fragments(sections)
+        """Left, top, width, height of each label, turned as it is; logical px."""
+        self._half = style.sizes[ranks] / 2
+        self._sizes = np.ceil(style.sizes[ranks])
+        self._fragments: npt.NDArray[np.float64] | None = None
+        self._dpr = 0.0
 
-    def place(self, corners: Boxes, dpr: float) -> None:
-        """Where the labels are now."""
-        self.boxes = np.concatenate((corners, self.sizes), axis=1).astype(np.intp)
+    def place(self, middle: Boxes, scale: float, origin: npt.NDArray[np.float64], dpr: float) -> None:
+        """Where the labels are now; draws those that are not drawn yet."""
+        self.style.draw(self.ranks, dpr)
+        if self._fragments is None or self._dpr != dpr:
+            self._dpr = dpr
+            self._fragments = self.style.sheet(dpr).fragments(self.ranks)
+        corners = np.rint(middle[self.ranks] * scale - self._half + origin)
+        self.boxes = np.concatenate((corners, self._sizes), axis=1).astype(np.intp)
         self._fragments[:, 0:2] = np.rint(corners * dpr) + self._fragments[:, 4:6] / 2
-
-    def places_of(self, sections: list[int]) -> list[int]:
-        """Which of the labels, once they are placed, belong to these sections."""
-        return np.flatnonzero(np.isin(self.sections, sections)).tolist() if len(self.boxes) else []
 
     def touching(self, clip: QRect) -> npt.NDArray[np.float64]:
         """Fragments of the labels that touch the clip."""
         left, top, width, height = self.boxes.T
         touched = (left <= clip.right()) & (top <= clip.bottom())
         touched &= (left + width > clip.left()) & (top + height > clip.top())
-        return self._fragments if touched.all() else self._fragments[touched]
+        fragments = self._fragments if self._fragments is not None else np.empty((0, 10))
+        return fragments if touched.all() else fragments[touched]
+
+
+def _labelled(plan: SeatMapPlan, beds: tuple[Bed, ...], pitch: float) -> LabelledSections:
+    bounds = _bounds_by_section(beds)
+    extent = np.array([(box.width, box.height) for box in bounds.values()]).reshape(-1, 2)
+    places = np.array([_label_place(plan, section, box) for section, box in bounds.items()]).reshape(-1, 2)
+    order = _large_first(extent)
+    sections = np.array(list(bounds), np.intp)[order]
+    names = [plan.section_name[section] for section in sections.tolist()]
+    axes = section_axes(plan, sections, pitch * MARGIN_PITCHES)
+    return LabelledSections(sections, names, places[order], extent[order], axes)
 
 
 def _large_first(extent: npt.NDArray[np.float64]) -> Indices:

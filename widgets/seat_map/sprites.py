@@ -64,7 +64,10 @@ class SpriteAtlas:
         self._palette = palette
         self._kinds = [(int(code) >> 3, int(code) & 7) for code in kinds]
         self.rows: list[tuple[int, int, npt.NDArray[np.void]]] = []
-        self.pixels_each = diameter_px * diameter_px
+        small = diameter_px <= SOLID_MAX_PX
+        self.spans = [(0, diameter_px)] * diameter_px if small else disc_spans(diameter_px)
+        """(left, width) of each pixel row."""
+        self.pixels_each = sum(width for _, width in self.spans)
         self.colors: Words = np.empty(0, np.uint32)
         if diameter_px > SOLID_MAX_PX:
             self._lay_out()
@@ -93,12 +96,10 @@ class SpriteAtlas:
         # Row by row over all keys, so that one row of every sprite is one strided array of blocks.
         self._sprites = np.empty((size, count, size), np.uint32)
         self._drawn = np.zeros(count, np.bool_)
-        self.pixels_each = 0
-        for row, (left, width) in enumerate(disc_spans(size)):
+        for row, (left, width) in enumerate(self.spans):
             start = 4 * (row * count * size + left)
             blocks = np.ndarray((count,), f"V{4 * width}", self._sprites.data.cast("B"), start, (4 * size,))
             self.rows.append((left, width, blocks))
-            self.pixels_each += width
 
     def _draw(self, key: int) -> Words:
         band, kind = divmod(key, len(self._kinds))

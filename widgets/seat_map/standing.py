@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
@@ -22,8 +23,10 @@ class StandingPlaces:
 
     def __init__(self, plan: SeatMapPlan) -> None:
         areas = [area for area in plan.areas if area.kind == "standing"]
-        self.names = tuple(area.text for area in areas)
-        self._paths: tuple[QPainterPath, ...] = tuple(area_path(area) for area in areas)
+        self.names = tuple(dict.fromkeys(area.text for area in areas))
+        self._paths: dict[str, list[QPainterPath]] = {name: [] for name in self.names}
+        for area in areas:
+            self._paths[area.text].append(area_path(area))
         self._free: dict[str, int] = {}
 
     def free(self, name: str) -> int | None:
@@ -39,24 +42,27 @@ class StandingPlaces:
     def at(self, x: float, y: float) -> str:
         """Name of the area at a point of the plan; empty where there is none."""
         point = QPointF(x, y)
-        return next((name for name, path in zip(self.names, self._paths, strict=True) if path.contains(point)), "")
+        found = (name for name, paths in self._paths.items() if any(path.contains(point) for path in paths))
+        return next(found, "")
 
     def rect(self, number: int, camera: Camera) -> QRect:
-        """Where an area is now."""
-        box = self._paths[number].boundingRect()
-        return QRectF(
-            QPointF(*camera.to_px(box.left(), box.top())), QPointF(*camera.to_px(box.right(), box.bottom()))
-        ).toAlignedRect()
+        """Where an area is now; of one that stands in several places (on every floor), the one that is in view."""
+        boxes = self._boxes(self.names[number], camera)
+        view = QRect(0, 0, math.ceil(camera.width), math.ceil(camera.height))
+        return next((box for box in boxes if box.intersects(view)), boxes[0])
 
     def paint(
         self, painter: QPainter, clip: QRect, camera: Camera, palette: MapPalette, write: Callable[[int], str]
     ) -> None:
         """Name and count in the middle of each area in view, as much of them as it has room for."""
-        for number, name in enumerate(self.names):
-            area = self.rect(number, camera)
-            if area.intersects(clip):
-                free = self._free.get(name)
-                self._paint_label(painter, QRectF(area), palette, name, "" if free is None else write(free))
+        for name in self.names:
+            for area in self._boxes(name, camera):
+                if area.intersects(clip):
+                    free = self._free.get(name)
+                    self._paint_label(painter, QRectF(area), palette, name, "" if free is None else write(free))
+
+    def _boxes(self, name: str, camera: Camera) -> list[QRect]:
+        return [_in_px(path.boundingRect(), camera) for path in self._paths[name]]
 
     def _paint_label(self, painter: QPainter, area: QRectF, palette: MapPalette, name: str, count: str) -> None:
         fonts = palette.theme.font("caption", bold=True), palette.theme.font("caption")
@@ -80,6 +86,12 @@ class StandingPlaces:
             painter.setPen(palette.token(token))
             painter.drawText(QRectF(box.left(), top, width, metric.height()), Qt.AlignmentFlag.AlignCenter, text)
             top += metric.height()
+
+
+def _in_px(box: QRectF, camera: Camera) -> QRect:
+    return QRectF(
+        QPointF(*camera.to_px(box.left(), box.top())), QPointF(*camera.to_px(box.right(), box.bottom()))
+    ).toAlignedRect()
 
 
 def _size(lines: list[_Line]) -> tuple[float, float]:

@@ -14,7 +14,7 @@ CATEGORIES = ("Front", "Stalls", "Side", "Circle", "Balcony", "Upper", "Box", "L
 
 
 @dataclass(slots=True)
-class _Rows:
+class Rows:
     """Rows as they are laid: section number, label, category, positions, flags."""
 
     section: list[int] = field(default_factory=list)
@@ -65,7 +65,7 @@ class _Rows:
 
 def theatre() -> SeatMapPlan:
     """About 850 seats: stalls with an aisle, curved towards a stage, and a balcony."""
-    rows = _Rows()
+    rows = Rows()
     stage = MapArea(shape="rectangle", x=300, y=20, width=500, height=110, text="Stage", text_size=26)
     for row in range(20):
         radius = 420 + row * 32
@@ -85,7 +85,7 @@ def theatre() -> SeatMapPlan:
 
 def bowl(seats: int) -> SeatMapPlan:
     """An elliptical stadium with two tiers around a pitch; exactly this many seats."""
-    rows = _Rows()
+    rows = Rows()
     names: list[str] = []
     places: list[tuple[float, float]] = []
     sections, depth, pitch = 80, 0, 1.0
@@ -125,10 +125,10 @@ def bowl(seats: int) -> SeatMapPlan:
     return _ordered(rows).plan("Bowl", names, places, (pitch_area,))
 
 
-def _ordered(rows: _Rows) -> _Rows:
+def _ordered(rows: Rows) -> Rows:
     """Rows by section, as plans are written."""
     order = sorted(range(len(rows.section)), key=lambda at: rows.section[at])
-    return _Rows(
+    return Rows(
         [rows.section[at] for at in order], [rows.label[at] for at in order], [rows.category[at] for at in order],
         [rows.x[at] for at in order], [rows.y[at] for at in order],
     )  # fmt: skip
