@@ -29,9 +29,12 @@ VERBS = {
     "demo": Verb("everything embedded, then the console; --headless gives the tour", "booking.demo.command"),
     "console": Verb("the console alone, against a running API", "app", of_console=True),
     "serve": Verb("the API", "booking.web.serve"),
-    "work": Verb("the workers: sequencer, sweeper, expiry, tickets, payments, retention", "booking.workers.work"),
+    "work": Verb(
+        "the workers: sequencer, sweeper, expiry, tickets, payments, reconciliation, retention", "booking.workers.work"
+    ),
     "migrate": Verb("bring a database to the newest schema", "booking.services.migrate"),
     "check": Verb("the invariants on a live database", "booking.services.check_invariants"),
+    "reconcile": Verb("compare a provider's or a terminal's day with our ledger", "booking.services.reconcile_command"),
     "lab": Verb("the documents' experiments on a PostgreSQL, beside our own functions", "booking.lab.command"),
     "rush": Verb("opening-minute load against an API: open loop, bounded, with a report", "booking.rush.command"),
     "bench": Verb("the measured tables: holds, payments, admission, feed, seat-map", "tests.bench", of_console=True),

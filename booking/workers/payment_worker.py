@@ -8,6 +8,7 @@ operation that cannot be driven is logged and comes again; it never stops the ot
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import logging
 import random
@@ -15,25 +16,24 @@ from collections.abc import Mapping
 
 from booking.domain.errors import UnavailableError
 from booking.domain.model import PaymentOperation
+from booking.domain.states import OperationStatus
 from booking.payments.provider import PaymentProvider
-from booking.payments.sandbox_client import SandboxProvider
-from booking.services import drive_operation, take_payment
+from booking.services import drive_operation, settle_items, take_payment
+from booking.services.providers import open_providers
 from booking.store.database import Database
 
 BATCH = 32
 AT_ONCE = 8
 PAUSE_S = 0.5
+_ENDED = frozenset({OperationStatus.SUCCEEDED, OperationStatus.DECLINED})
 
 log = logging.getLogger(__name__)
 
 
-async def run(db: Database, sandbox_url: str) -> None:
-    """Work until cancelled, with the sandbox as the only provider. Raises `UnavailableError` with the database away."""
-    provider = SandboxProvider(sandbox_url)
-    try:
-        await PaymentWorker(db, {provider.name: provider}).run()
-    finally:
-        await provider.close()
+async def run(db: Database, chosen: argparse.Namespace) -> None:
+    """Work until cancelled, with the providers that were chosen. Raises `UnavailableError` with the database away."""
+    async with open_providers(db, chosen) as providers:
+        await PaymentWorker(db, providers).run()
 
 
 class PaymentWorker:
@@ -67,6 +67,9 @@ class PaymentWorker:
 
     async def _settle(self, operation: PaymentOperation) -> None:
         provider = self._providers.get(operation.provider)
+        if operation.status in _ENDED:
+            await settle_items.reconfirm(self._db, provider, operation)  # a person has asked for it
+            return
         if provider is None:
             log.warning("operation %s: no provider %r here", operation.operation_id, operation.provider)
             await drive_operation.end_unsent(self._db, operation)

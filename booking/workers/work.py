@@ -1,6 +1,6 @@
 """The verb `work`: the tasks beside the API, in one process, each started again when it fails.
 
-python -m booking work --dsn DSN [--only sequencer,sweeper,…] [--sandbox-url URL] [--ready-file F]
+python -m booking work --dsn DSN [--only sequencer,sweeper,…] [--sandbox-url URL] [--provider stripe] [--ready-file F]
 python -m booking work --dsn DSN --figures      what each worker has before it, as JSON
 """
 
@@ -17,12 +17,22 @@ import msgspec
 
 from booking import own_process
 from booking.domain.errors import BookingError
-from booking.services import expire_holds, issue_tickets, retention, sequence_feed, sweep_expired, worker_figures
+from booking.payments.secrets import MissingSecretError
+from booking.services import (
+    expire_holds,
+    issue_tickets,
+    retention,
+    sequence_feed,
+    sweep_expired,
+    webhooks,
+    worker_figures,
+)
 from booking.services.keep_running import keep_running
 from booking.services.migrate import MigrationError, require_own_schema
+from booking.services.providers import add_provider_arguments, check_secrets, is_any_chosen
 from booking.store.database import Database
 
-TASKS = ("sequencer", "sweeper", "expiry", "tickets", "payments", "retention")
+TASKS = ("sequencer", "sweeper", "expiry", "tickets", "payments", "webhooks", "reconciliation", "retention")
 CANNOT_REACH = 3
 
 Task = Callable[[], Awaitable[None]]
@@ -34,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="taquilla work", description="The workers beside the API.")
     parser.add_argument("--dsn", default=os.environ.get("TAQUILLA_DSN"), help="default: $TAQUILLA_DSN")
     parser.add_argument("--only", type=_chosen_tasks, default=TASKS, help=f"some of {','.join(TASKS)}")
-    parser.add_argument("--sandbox-url", help="address of the payment sandbox; without it no payments task runs")
+    add_provider_arguments(parser)
     parser.add_argument("--figures", action="store_true", help="print each worker's lag and backlog as JSON, and end")
     own_process.add_process_arguments(parser)
     chosen = parser.parse_args(arguments)
@@ -43,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
     own_process.log_to_standard_error()
     try:
         asyncio.run(_print_figures(chosen.dsn) if chosen.figures else _work(chosen))
-    except (BookingError, MigrationError) as error:
+    except (BookingError, MigrationError, MissingSecretError) as error:
         sys.stderr.write(f"taquilla work: {error}\n")
         return CANNOT_REACH
     return 0
@@ -71,7 +81,8 @@ async def _work(chosen: argparse.Namespace) -> None:
         db = await Database.open(chosen.dsn, lanes=False, application="taquilla work")
         try:
             await require_own_schema(db)
-            tasks = tasks_of(db, chosen.only, chosen.sandbox_url)
+            check_secrets(chosen)
+            tasks = tasks_of(db, chosen.only, chosen if is_any_chosen(chosen) else None)
             figures: dict[str, Task] = {"figures": lambda: worker_figures.log_figures(db)}
             facts: dict[str, object] = {"tasks": list(tasks)}
             await run_tasks({**tasks, **figures}, end, lambda: own_process.write_ready_file(chosen.ready_file, facts))
@@ -79,24 +90,32 @@ async def _work(chosen: argparse.Namespace) -> None:
             await db.close()
 
 
-def tasks_of(db: Database, names: Sequence[str], sandbox_url: str | None) -> Mapping[str, Task]:
-    """The tasks by name. Payments need a provider to speak to."""
+def tasks_of(db: Database, names: Sequence[str], providers: argparse.Namespace | None) -> Mapping[str, Task]:
+    """The tasks by name. Payments need a provider to speak to: what `add_provider_arguments` read, or None."""
     known: dict[str, Task] = {
         "sequencer": lambda: sequence_feed.run(db),
         "sweeper": lambda: sweep_expired.run(db),
         "expiry": lambda: expire_holds.run(db),
         "tickets": lambda: issue_tickets.run(db),
         "retention": lambda: retention.run(db),
+        "webhooks": lambda: webhooks.run(db),
+        "reconciliation": _reconciliation(db, providers),
     }
-    if sandbox_url is not None:
-        known["payments"] = _payments(db, sandbox_url)
+    if providers is not None:
+        known["payments"] = _payments(db, providers)
     return {name: known[name] for name in names if name in known}
 
 
-def _payments(db: Database, sandbox_url: str) -> Task:
+def _payments(db: Database, providers: argparse.Namespace) -> Task:
     from booking.workers import payment_worker
 
-    return lambda: payment_worker.run(db, sandbox_url)
+    return lambda: payment_worker.run(db, providers)
+
+
+def _reconciliation(db: Database, providers: argparse.Namespace | None) -> Task:
+    from booking.workers import reconciliation_worker
+
+    return lambda: reconciliation_worker.run(db, providers)
 
 
 async def run_tasks(tasks: Mapping[str, Task], end: asyncio.Event, on_started: Callable[[], None]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import UTC, date, datetime
 from uuid import uuid4
 
 import msgspec
@@ -73,6 +74,24 @@ EXPECTED: dict[str, set[Role | None]] = {
     "POST /v1/venues/{venue_id}/plans": LEADERS,
     "POST /v1/plan-files": LEADERS,
     "GET /v1/plans/{plan_id}/versions/{version}": LEADERS,
+    "POST /v1/webhooks/{provider}": ANYONE,
+    "POST /v1/payments/{operation_id}/withdraw": BUYERS,
+    "GET /v1/payment-providers": OPERATORS,
+    "PUT /v1/payment-providers": {Role.ADMIN},
+    "GET /v1/readers": OPERATORS,
+    "PUT /v1/devices/{device_id}/reader": {Role.ADMIN},
+    "GET /v1/ops/payments": OPERATORS,
+    "GET /v1/reconciliation/items": OPERATORS,
+    "GET /v1/reconciliation/items.csv": OPERATORS,
+    "GET /v1/reconciliation/items/{item_id}": OPERATORS,
+    "POST /v1/reconciliation/items/{item_id}/actions": LEADERS,
+    "POST /v1/reconciliation/items/{item_id}/approval": LEADERS,
+    "GET /v1/reconciliation/settings": OPERATORS,
+    "PUT /v1/reconciliation/settings": {Role.ADMIN},
+    "POST /v1/reconciliation/runs": LEADERS,
+    "GET /v1/reconciliation/runs": OPERATORS,
+    "GET /v1/reconciliation/runs/{run_id}": OPERATORS,
+    "POST /v1/terminal-totals": SELLERS,
 }
 
 # A good body for each route, about things that do not exist: the answer is then 404 or 2xx, never 401 or 403.
@@ -103,8 +122,26 @@ BODIES: dict[type[wire.RequestMessage], wire.RequestMessage] = {
     wire.PlanChange: wire.PlanChange(expected_version=99, plan_version=2, reason="a platform for the cameras"),
     wire.TierChange: wire.TierChange(capacity=12, reason="two more"),
     wire.PlanFile: wire.PlanFile(data=b"{}"),
+    wire.ChannelProvidersChange: wire.ChannelProvidersChange(
+        channel=wire.SaleChannel.ONLINE, providers=("sandbox",), reason="the season opens"
+    ),
+    wire.CardReaderChange: wire.CardReaderChange(reader_ref="tmr_1", reason="a new reader"),
     wire.PlanUpload: wire.PlanUpload(plan=msgspec.Raw(b"{}")),
     wire.EventStatusChange: wire.EventStatusChange(expected_version=99, reason="the stage is wet"),
+    wire.ItemActionRequest: wire.ItemActionRequest(action=wire.ItemAction.NOTE, version=1, reason="seen"),
+    wire.ApprovalDecision: wire.ApprovalDecision(approve=False, version=1, reason="no"),
+    wire.ReconciliationSettingsChange: wire.ReconciliationSettingsChange(
+        expected_version=99,
+        second_person_above_minor=None,
+        run_at_hour=5,
+        zone="UTC",
+        unknown_after_s=900,
+        reason="a new team",
+    ),
+    wire.ReconciliationRunRequest: wire.ReconciliationRunRequest(provider="sandbox", day=date(2026, 1, 1)),
+    wire.TerminalTotalsReport: wire.TerminalTotalsReport(
+        terminal_id="1", provider="zvt", closed_at=datetime(2026, 1, 1, tzinfo=UTC), currency="EUR", total_minor=0
+    ),
 }
 SIGN_IN_ROUTES = {"POST /v1/staff/login", "POST /v1/staff/refresh"}
 
@@ -144,8 +181,20 @@ async def status_of(api: Api, route: Route, token: str | None, event_id: int) ->
         .replace("{tier_id}", "1")
         .replace("{seat_no}", "1")
         .replace("{version}", "1")
+        .replace("{provider}", "sandbox")
     )
-    for name in ("hold_id", "order_id", "operation_id", "print_job_id", "house_hold_id", "venue_id", "plan_id"):
+    for name in (
+        "hold_id",
+        "order_id",
+        "operation_id",
+        "print_job_id",
+        "house_hold_id",
+        "venue_id",
+        "plan_id",
+        "device_id",
+        "item_id",
+        "run_id",
+    ):
         path = path.replace(f"{{{name}}}", str(uuid4()))
     body = None if route.body is None else BODIES[route.body]
     return (await api.call(route.method, path, body, token=token)).status_code

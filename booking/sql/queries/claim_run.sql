@@ -1,0 +1,1 @@
+SELECT * FROM claim_run($1::text[], $2, $3, $4)

@@ -1,0 +1,1 @@
+SELECT provider FROM (SELECT DISTINCT p.provider FROM payment_operations p WHERE p.kind IN ('sale', 'cash') AND p.operation_id >= first_id_of($1) UNION SELECT DISTINCT t.provider FROM terminal_totals t WHERE t.closed_at >= $1) AS used ORDER BY 1

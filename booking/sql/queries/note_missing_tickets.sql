@@ -1,0 +1,1 @@
+SELECT note_missing_tickets($1::uuid[], $2, $3) AS noted

@@ -1,0 +1,1 @@
+SELECT note_page_failed($1, $2, $3, $4) AS state

@@ -1,0 +1,1 @@
+SELECT note_reconfirmed($1, $2, $3)

@@ -1,0 +1,1 @@
+SELECT note_unknown_operations($1::uuid[]) AS noted

@@ -1,0 +1,1 @@
+SELECT * FROM item_figures()

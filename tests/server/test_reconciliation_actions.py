@@ -1,0 +1,463 @@
+"""Acts on items: only what the state allows, from the version seen, with reason and second person, audited (R33)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from uuid import uuid4
+
+import msgspec
+import pytest
+from uuid_utils.compat import uuid7
+
+from booking.domain import item_actions as table
+from booking.domain.caller import Role
+from booking.domain.errors import (
+    ActionNotAllowedError,
+    BookingError,
+    ForbiddenError,
+    InvalidRequestError,
+    ItemChangedError,
+    ItemNotFoundError,
+    KeyReusedError,
+    OrderNotFoundError,
+    RefundTooMuchError,
+    SecondPersonNeededError,
+)
+from booking.domain.item_actions import ALLOWED, ItemAction, Situation
+from booking.domain.items import ItemDetail, ItemState, ItemWish
+from booking.domain.model import OperationResult, PaymentStep, ResultOutcome
+from booking.domain.states import OperationKind, SeatStatus
+from booking.payments.sandbox_faults import Fault, Planned
+from booking.payments.sandbox_ledger import ChargeStatus
+from booking.services import drive_operation, item_actions, settle_items, take_payment
+from booking.services.issue_tickets import issue_new, prepare
+from booking.services.orders import order_as_it_stands
+from booking.store.database import Database
+from tests.server.box_office import Clock, Desk, count, digest_of, reported, seat_states, till
+from tests.server.reconciliation_house import House, open_house
+
+
+@pytest.fixture
+async def house(database: Database) -> AsyncIterator[House]:
+    async with open_house(database) as house:
+        yield house
+
+
+async def unknown_authorization(house: House) -> tuple[PaymentStep, ItemDetail]:
+    """An authorization that the provider leaves open, and its item."""
+    step = await house.open_payment()
+    assert await take_payment.mark_sent(house.db, step.operation.operation_id)
+    await house.record(step.operation.operation_id, ResultOutcome.UNKNOWN)
+    await house.db.fetch("UPDATE payment_operations SET created_at = created_at - interval '20 min'")
+    assert await settle_items.note_silence(house.db) == 1
+    return step, await house.item("unknown-overdue")
+
+
+async def failed_capture(house: House) -> tuple[PaymentStep, ItemDetail]:
+    """A confirmed order whose capture was refused for good."""
+    step = await house.open_payment()
+    settled = await drive_operation.authorize(house.db, house.provider, step.operation)
+    assert settled is not None
+    capture = next(op for op in settled.order.operations if op.kind is OperationKind.CAPTURE)
+    await house.record(capture.operation_id, ResultOutcome.DECLINED, code="expired")
+    return step, await house.item("capture-failed")
+
+
+def offered(detail: ItemDetail) -> list[ItemAction]:
+    return [each.action for each in detail.actions if not each.why_not]
+
+
+async def test_the_table_and_the_database_allow_the_same(database: Database) -> None:
+    for situation in Situation:
+        rows = await database.fetch(
+            "SELECT actions_of_situation($1) AS actions, needs_outcome($1) AS outcome", situation.value
+        )
+        assert tuple(rows[0]["actions"]) == ALLOWED[situation], situation
+        assert rows[0]["outcome"] == (situation in table.NEEDS_OUTCOME), situation
+
+
+async def test_a_supervisor_decides_an_unknown_payment_with_evidence(house: House) -> None:
+    step, item = await unknown_authorization(house)
+    assert offered(item) == [ItemAction.ASK_AGAIN, ItemAction.SETTLED_OUTSIDE, ItemAction.NOTE]
+    with pytest.raises(InvalidRequestError) as refused:
+        await house.act(item, ItemAction.SETTLED_OUTSIDE, reference="bank 12")
+    assert [fault.pointer for fault in refused.value.fields] == ["/outcome"]
+    done = await house.act(item, ItemAction.SETTLED_OUTSIDE, reference="bank 12", outcome=ResultOutcome.DECLINED)
+    assert done.item.state is ItemState.RESOLVED
+    (operation,) = done.operations
+    assert operation.status == "DECLINED"
+    decided_by = await house.db.fetch("SELECT decided_by FROM payment_operations")
+    assert decided_by[0]["decided_by"] == f"supervisor:{house.ana.staff_id}"
+    assert {seat[0] for seat in (await seat_states(house.db, house.event_id)).values()} <= {
+        SeatStatus.AVAILABLE, SeatStatus.HELD,
+    }  # fmt: skip
+    assert (await order_as_it_stands(house.db, step.order.order_id)).status in {"PENDING", "EXPIRED"}
+
+
+async def test_money_that_a_supervisor_vouches_for_confirms_the_order(house: House) -> None:
+    step, item = await unknown_authorization(house)
+    done = await house.act(item, ItemAction.SETTLED_OUTSIDE, reference="pi 7", outcome=ResultOutcome.SUCCEEDED)
+    assert done.order is not None
+    assert done.order.status == "CONFIRMED"
+    assert [entry.title for entry in done.timeline if entry.title in ("act-settled-outside", "evidence-given")] != []
+    assert done.item.resolution == "settled outside: pi 7"
+    assert step.order.order_id == done.item.order_id
+    await house.db.fetch("UPDATE payment_operations SET next_attempt_at = NULL WHERE kind = 'capture'")
+
+
+async def test_asking_again_waits_for_the_worker_and_the_item_ends_by_itself(house: House) -> None:
+    step, item = await unknown_authorization(house)
+
+    async def worker() -> None:
+        for _ in range(20):
+            await house.worker.work_once()
+            await asyncio.sleep(0.02)
+
+    running = asyncio.create_task(worker())
+    heard = await house.act(item, ItemAction.ASK_AGAIN, wait_s=5)
+    await running
+    assert heard.order is not None
+    assert heard.order.status == "CONFIRMED"
+    await house.work()
+    ended = await house.read(item.item.item_id)
+    assert (ended.item.state, ended.item.resolved_by) == (ItemState.RESOLVED, "authority")
+    assert house.sandbox.ledger.charges[next(iter(house.sandbox.ledger.charges))].status is ChargeStatus.CAPTURED
+    assert step.order.order_id == ended.item.order_id
+
+
+async def test_a_refused_capture_is_tried_again_and_tickets_wait_for_it(house: House) -> None:
+    step, item = await failed_capture(house)
+    await prepare(house.db)
+    assert await issue_new(house.db) == 0
+    assert offered(item) == [ItemAction.CAPTURE, ItemAction.SETTLED_OUTSIDE, ItemAction.NOTE]
+    open_item = await house.act(item, ItemAction.CAPTURE)
+    assert open_item.item.state is ItemState.OPEN
+    assert offered(open_item) == [ItemAction.ASK_AGAIN, ItemAction.NOTE]
+    await house.work()
+    assert (await house.read(item.item.item_id)).item.resolution == "captured"
+    assert await issue_new(house.db) == 2
+    assert [charge.captured for charge in house.sandbox.ledger.charges.values()] == [step.order.amount_minor]
+
+
+async def test_a_second_refusal_has_an_item_of_its_own_and_the_first_one_ends(house: House) -> None:
+    _, item = await failed_capture(house)
+    again = await house.act(item, ItemAction.CAPTURE)
+    newest = max((op for op in again.operations if op.kind is OperationKind.CAPTURE), key=lambda op: op.created_at)
+    await house.record(newest.operation_id, ResultOutcome.DECLINED, code="expired")
+    await settle_items.end_settled_items(house.db)
+    assert (await house.read(item.item.item_id)).item.resolution.startswith("tried again")
+    assert (await house.item("capture-failed")).item.operation_id == newest.operation_id
+
+
+async def test_a_void_that_was_refused_is_tried_again(house: House) -> None:
+    """R25: money that pays nothing goes back, or a person knows."""
+    step = await house.open_payment()
+    await take_payment.mark_sent(house.db, step.operation.operation_id)
+    told = await house.provider.authorize(step.operation)
+    async with house.db.transaction() as connection:  # the buyer has paid otherwise meanwhile, say
+        await connection.execute(
+            "UPDATE payment_operations SET void_requested = true WHERE operation_id = $1", step.operation.operation_id
+        )
+    await house.record(
+        step.operation.operation_id, ResultOutcome.SUCCEEDED, step.operation.amount_minor, ref=told.provider_ref
+    )
+    operations = (await order_as_it_stands(house.db, step.order.order_id)).operations
+    void = next(op for op in operations if op.kind is OperationKind.VOID)
+    await house.record(void.operation_id, ResultOutcome.DECLINED, code="try-later")
+    item = await house.item("void-failed")
+    assert offered(item) == [ItemAction.VOID, ItemAction.SETTLED_OUTSIDE, ItemAction.NOTE]
+    await house.act(item, ItemAction.VOID)
+    await house.work()
+    assert await house.open_kinds() == []
+    assert [charge.status for charge in house.sandbox.ledger.charges.values()] == [ChargeStatus.VOIDED]
+
+
+async def test_another_amount_than_asked_can_only_be_let_go(house: House) -> None:
+    step = await house.open_payment()
+    await take_payment.mark_sent(house.db, step.operation.operation_id)
+    told = await house.provider.authorize(replace(step.operation, amount_minor=7_000))
+    await house.record(step.operation.operation_id, ResultOutcome.SUCCEEDED, 7_000, ref=told.provider_ref)
+    item = await house.item("amount-mismatch")
+    assert offered(item) == [ItemAction.ASK_AGAIN, ItemAction.VOID, ItemAction.SETTLED_OUTSIDE, ItemAction.NOTE]
+    await house.act(item, ItemAction.VOID)
+    await house.work()
+    assert await house.open_kinds() == []
+    assert [charge.status for charge in house.sandbox.ledger.charges.values()] == [ChargeStatus.VOIDED]
+
+
+async def test_nothing_can_be_done_with_what_is_resolved_but_to_read_it(house: House) -> None:
+    _, item = await unknown_authorization(house)
+    done = await house.act(item, ItemAction.SETTLED_OUTSIDE, reference="x", outcome=ResultOutcome.DECLINED)
+    assert done.actions == ()
+    for action in (ItemAction.NOTE, ItemAction.ASK_AGAIN):
+        with pytest.raises(ActionNotAllowedError):
+            await house.act(done, action)
+
+
+@pytest.mark.parametrize("action", [ItemAction.CAPTURE, ItemAction.VOID, ItemAction.REFUND])
+async def test_what_the_state_does_not_allow_is_refused_and_changes_nothing(house: House, action: ItemAction) -> None:
+    _, item = await unknown_authorization(house)
+    before = await count(house.db, "SELECT count(*) FROM payment_operations")
+    with pytest.raises(ActionNotAllowedError):
+        await house.act(item, action)
+    assert await count(house.db, "SELECT count(*) FROM payment_operations") == before
+    assert (await house.read(item.item.item_id)).item.version == item.item.version
+
+
+async def test_a_terminals_payment_is_asked_about_by_its_till_alone(house: House) -> None:
+    caller = till()
+    operation = await house.sell_at_terminal(caller)
+    await house.db.fetch("UPDATE payment_operations SET next_attempt_at = booking_now() - interval '1 s'")
+    await settle_items.note_silence(house.db)
+    item = await house.item("no-result")
+    assert next((each.action, each.why_not) for each in item.actions) == (
+        ItemAction.ASK_AGAIN, "terminal-tells-itself",
+    )  # fmt: skip
+    with pytest.raises(ActionNotAllowedError, match="till"):
+        await house.act(item, ItemAction.ASK_AGAIN)
+    report = OperationResult(ResultOutcome.SUCCEEDED, operation.amount_minor)
+    await reported(house.db, caller, operation.operation_id, report)
+    await settle_items.end_settled_items(house.db)
+    assert await house.open_kinds() == []
+
+
+async def test_two_supervisors_act_at_once_and_one_wins(house: House) -> None:
+    _, item = await unknown_authorization(house)
+    results = await asyncio.gather(
+        house.act(item, ItemAction.SETTLED_OUTSIDE, house.ana, reference="a", outcome=ResultOutcome.DECLINED),
+        house.act(item, ItemAction.SETTLED_OUTSIDE, house.bo, reference="b", outcome=ResultOutcome.SUCCEEDED),
+        return_exceptions=True,
+    )
+    lost = [each for each in results if isinstance(each, BookingError)]
+    assert len(lost) == 1
+    assert isinstance(lost[0], ItemChangedError)
+    assert await count(house.db, "SELECT count(*) FROM audit_log WHERE action = 'item-settled-outside'") == 1
+    await house.db.fetch("UPDATE payment_operations SET next_attempt_at = NULL WHERE kind = 'capture'")
+
+
+async def test_a_note_is_audited_and_changes_the_version_alone(house: House) -> None:
+    _, item = await unknown_authorization(house)
+    noted = await house.act(item, ItemAction.NOTE)
+    assert (noted.item.version, noted.item.state) == (item.item.version + 1, ItemState.OPEN)
+    row = (await house.db.fetch("SELECT * FROM audit_log WHERE action = 'item-note'"))[0]
+    detail = msgspec.json.decode(row["detail"])
+    assert (row["reason"], row["subject"]) == ("Seen with the bank", str(item.item.item_id))
+    assert (detail["from"], detail["to"]) == ("asked-of-provider", "asked-of-provider")
+    assert detail["staff_id"] == str(house.ana.staff_id)
+
+
+async def test_the_same_key_does_it_once(house: House) -> None:
+    _, item = await failed_capture(house)
+    first = await house.act(item, ItemAction.CAPTURE, key="once")
+    again = await house.act(item, ItemAction.CAPTURE, key="once")
+    assert again.item.version == first.item.version
+    assert await count(house.db, "SELECT count(*) FROM payment_operations WHERE kind = 'capture'") == 2
+    with pytest.raises(KeyReusedError):
+        await house.act(item, ItemAction.NOTE, key="once")
+
+
+class TestSecondPerson:
+    async def test_above_the_limit_nothing_happens_until_another_person_approves(self, house: House) -> None:
+        _, item = await failed_capture(house)
+        await house.limit(7_999)
+        asked = await house.act(item, ItemAction.CAPTURE)
+        assert asked.item.state is ItemState.AWAITING_APPROVAL
+        assert await count(house.db, "SELECT count(*) FROM payment_operations WHERE kind = 'capture'") == 1
+        assert offered(asked) == [ItemAction.NOTE]
+        with pytest.raises(SecondPersonNeededError):
+            await house.decide(asked, house.ana, approve=True)
+        seen = await house.read(item.item.item_id, house.bo)
+        assert seen.approval is not None
+        assert seen.approval.may_decide
+        done = await house.decide(seen, house.bo, approve=True)
+        assert (done.item.state, done.approval) == (ItemState.OPEN, None)
+        assert await count(house.db, "SELECT count(*) FROM payment_operations WHERE kind = 'capture'") == 2
+        titles = [entry.title for entry in done.timeline if entry.kind == "person"]
+        assert titles == ["approval-asked", "approval-given", "act-capture"]
+        await house.work()
+        assert await house.open_kinds() == []
+
+    async def test_at_the_limit_one_person_is_enough(self, house: House) -> None:
+        _, item = await failed_capture(house)
+        await house.limit(8_000)
+        assert (await house.act(item, ItemAction.CAPTURE)).item.state is ItemState.OPEN
+        await house.work()
+
+    async def test_a_currency_may_have_a_limit_of_its_own(self, house: House) -> None:
+        _, item = await failed_capture(house)
+        await house.db.fetch("""UPDATE reconciliation_settings SET limits_by_currency = '{"EUR": 10}'""")
+        assert [each.needs_second_person for each in item.actions] == [False, False, False]
+        seen = await house.read(item.item.item_id)
+        assert [each.needs_second_person for each in seen.actions] == [True, True, False]
+
+    async def test_who_asked_may_withdraw_and_another_may_refuse(self, house: House) -> None:
+        _, item = await failed_capture(house)
+        await house.limit(0)
+        for caller in (house.ana, house.bo):
+            asked = await house.act(await house.read(item.item.item_id), ItemAction.CAPTURE)
+            left = await house.decide(asked, caller, approve=False)
+            assert (left.item.state, left.approval) == (ItemState.OPEN, None)
+        decisions = await house.db.fetch("SELECT decision FROM item_approvals ORDER BY decision")
+        assert [row["decision"] for row in decisions] == ["refused", "withdrawn"]
+        assert await count(house.db, "SELECT count(*) FROM payment_operations WHERE kind = 'capture'") == 1
+
+    async def test_nothing_waits_nothing_is_decided(self, house: House) -> None:
+        _, item = await failed_capture(house)
+        with pytest.raises(ActionNotAllowedError):
+            await house.decide(item, house.bo, approve=True)
+
+    async def test_an_item_that_ends_meanwhile_overtakes_what_was_asked(self, house: House) -> None:
+        step, item = await unknown_authorization(house)
+        await house.limit(0)
+        asked = await house.act(item, ItemAction.SETTLED_OUTSIDE, reference="x", outcome=ResultOutcome.DECLINED)
+        await house.record(step.operation.operation_id, ResultOutcome.DECLINED, code="card-declined")
+        await settle_items.end_settled_items(house.db)
+        decision = await house.db.fetch("SELECT decision FROM item_approvals")
+        assert decision[0]["decision"] == "overtaken"
+        with pytest.raises(ItemChangedError):
+            await house.decide(asked, house.bo, approve=True)
+        ended = await house.read(item.item.item_id)
+        assert "approval-overtaken" in [entry.title for entry in ended.timeline]
+
+    async def test_what_is_not_allowed_any_more_cannot_be_approved_and_stays_asked(self, house: House) -> None:
+        step, item = await unknown_authorization(house)
+        await house.limit(0)
+        await house.act(item, ItemAction.SETTLED_OUTSIDE, reference="x", outcome=ResultOutcome.DECLINED)
+        await house.record(step.operation.operation_id, ResultOutcome.DECLINED, code="card-declined")
+        seen = await house.read(item.item.item_id, house.bo)
+        with pytest.raises(InvalidRequestError):  # it has its answer: nobody is to say another one
+            await house.decide(seen, house.bo, approve=True)
+        assert (await house.read(item.item.item_id)).approval is not None
+
+
+async def test_only_leaders_act(house: House) -> None:
+    _, item = await unknown_authorization(house)
+    for role in (Role.CLERK, Role.OPS):
+        with pytest.raises(ForbiddenError):
+            await house.act(item, ItemAction.NOTE, till(role))
+
+
+@pytest.mark.parametrize(
+    ("wish", "pointers"),
+    [
+        (ItemWish(ItemAction.NOTE, 1, "  "), ["/reason"]),
+        (ItemWish(ItemAction.SETTLED_OUTSIDE, 1, "x"), ["/reference"]),
+        (ItemWish(ItemAction.SETTLED_OUTSIDE, 1, "x", reference="4111111111111111"), ["/reference"]),
+        (ItemWish(ItemAction.ATTACH, 1, "x"), ["/order_id"]),
+        (ItemWish(ItemAction.NOTE, 1, "x", order_id=uuid7()), ["/order_id"]),
+        (ItemWish(ItemAction.REFUND, 1, "x", amount_minor=0), ["/amount_minor"]),
+        (ItemWish(ItemAction.VOID, 1, "x", amount_minor=5), ["/amount_minor"]),
+        (ItemWish(ItemAction.NOTE, 1, "x", outcome=ResultOutcome.DECLINED), ["/outcome"]),
+        (ItemWish(ItemAction.SETTLED_OUTSIDE, 1, "x", reference="x", outcome=ResultOutcome.UNKNOWN), ["/outcome"]),
+        (ItemWish(ItemAction.NOTE, 1, "a\x00b"), ["/reason"]),
+    ],
+)
+async def test_bad_input_is_refused_by_the_name_of_its_field(house: House, wish: ItemWish, pointers: list[str]) -> None:
+    _, item = await unknown_authorization(house)
+    with pytest.raises(InvalidRequestError) as refused:
+        await item_actions.act_on_item(
+            house.db, house.ana, item.item.item_id, wish, key=str(uuid4()), digest=digest_of(wish)
+        )
+    assert [fault.pointer for fault in refused.value.fields] == pointers
+
+
+async def test_an_item_that_is_not_there_is_not_found(house: House) -> None:
+    with pytest.raises(ItemNotFoundError):
+        await house.read(uuid7())
+    wish = ItemWish(ItemAction.NOTE, 1, "x")
+    with pytest.raises(ItemNotFoundError):
+        await item_actions.act_on_item(house.db, house.ana, uuid7(), wish, key="k", digest=b"")
+
+
+async def stray_charge(house: House, captured: int) -> ItemDetail:
+    """What a comparison finds when a charge was made by hand at the provider."""
+    await house.db.fetch(
+        "SELECT open_item_about($1, 'provider-only', 'sandbox:ch_stray', NULL, NULL, NULL, 'sandbox', 8000, 'EUR',"
+        " jsonb_build_object('provider_ref', 'ch_stray', 'authorized_minor', 8000, 'captured_minor', $2::bigint),"
+        " booking_now())",
+        uuid7(), captured,
+    )  # fmt: skip
+    return await house.item("provider-only")
+
+
+class TestAttach:
+    async def test_a_captured_stray_charge_is_paid_back_through_an_order(self, house: House) -> None:
+        step = await house.sell()
+        item = await stray_charge(house, captured=8_000)
+        assert offered(item) == [ItemAction.ATTACH, ItemAction.SETTLED_OUTSIDE, ItemAction.NOTE]
+        bound = await house.act(item, ItemAction.ATTACH, order_id=step.order.order_id)
+        assert (bound.item.state, bound.item.order_id) == (ItemState.OPEN, step.order.order_id)
+        refund = next(each for each in bound.actions if each.action is ItemAction.REFUND)
+        assert refund.most_minor == 8_000
+        with pytest.raises(RefundTooMuchError, match="8000"):
+            await house.act(bound, ItemAction.REFUND, amount_minor=8_001)
+        opened = await house.act(bound, ItemAction.REFUND)
+        (operation,) = [op for op in opened.operations if op.kind is OperationKind.REFUND]
+        await house.record(operation.operation_id, ResultOutcome.SUCCEEDED, 8_000)
+        await settle_items.end_settled_items(house.db)
+        assert (await house.read(item.item.item_id)).item.resolution == "the money went back"
+
+    async def test_an_authorized_stray_charge_is_let_go(self, house: House) -> None:
+        step = await house.sell()
+        bound = await house.act(await stray_charge(house, captured=0), ItemAction.ATTACH, order_id=step.order.order_id)
+        assert offered(bound) == [ItemAction.VOID, ItemAction.SETTLED_OUTSIDE, ItemAction.NOTE]
+        opened = await house.act(bound, ItemAction.VOID)
+        (operation,) = [op for op in opened.operations if op.kind is OperationKind.VOID]
+        await house.record(operation.operation_id, ResultOutcome.SUCCEEDED, 8_000)
+        await settle_items.end_settled_items(house.db)
+        assert await house.open_kinds() == []
+
+    async def test_it_settles_an_order_whose_own_charge_brought_no_money(self, house: House) -> None:
+        step, failed = await failed_capture(house)
+        item = await stray_charge(house, captured=8_000)
+        done = await house.act(item, ItemAction.ATTACH, order_id=step.order.order_id)
+        assert done.item.state is ItemState.RESOLVED
+        assert (await house.read(failed.item.item_id)).item.state is ItemState.RESOLVED
+        await prepare(house.db)
+        assert await issue_new(house.db) == 2
+
+    async def test_only_to_an_order_that_is_there(self, house: House) -> None:
+        item = await stray_charge(house, captured=8_000)
+        with pytest.raises(OrderNotFoundError):
+            await house.act(item, ItemAction.ATTACH, order_id=uuid7())
+
+
+async def test_p17_a_refund_by_hand_is_recorded_and_no_ticket_changes(house: House) -> None:
+    step = await house.sell()
+    operation_id = step.operation.operation_id
+    await house.db.fetch(
+        "SELECT open_item($1, 'refund-provider-only', p, jsonb_build_object('movement_ref', 're_1', 'provider_ref',"
+        " p.provider_ref, 'amount_minor', 4000), booking_now()) FROM payment_operations p WHERE operation_id = $2",
+        uuid7(), operation_id,
+    )  # fmt: skip
+    item = await house.item("refund-provider-only")
+    assert item.item.amount_minor == 4_000
+    assert offered(item) == [ItemAction.ATTACH, ItemAction.SETTLED_OUTSIDE, ItemAction.NOTE]
+    done = await house.act(item, ItemAction.ATTACH, order_id=step.order.order_id)
+    assert done.item.state is ItemState.RESOLVED
+    (refund,) = [op for op in done.operations if op.kind is OperationKind.REFUND]
+    assert (refund.status, refund.amount_minor, refund.parent_id) == ("SUCCEEDED", 4_000, operation_id)
+    assert await count(house.db, "SELECT count(*) FROM tickets WHERE status <> 'VOID'") == 2
+
+
+async def test_a_crash_of_the_worker_between_claim_and_answer_loses_nothing(house: House, clock: Clock) -> None:
+    step = await house.open_payment()
+    house.sandbox.faults.planned.append(Planned("authorize", Fault.DROP_AFTER, 1))
+    await drive_operation.take_at_once(house.db, house.provider, step.operation)
+    await take_payment.due_operations(house.db, 10)  # claimed by a worker that dies here
+    await clock.move(seconds=1_000)
+    await house.worker.work_once()
+    order = await order_as_it_stands(house.db, step.order.order_id)
+    assert order.status == "CONFIRMED"
+
+
+async def test_the_desk_of_a_till_is_not_touched(house: House) -> None:
+    """Cash is decided in the drawer: nobody can say otherwise through an item."""
+    step = await Desk(house.db, till(), house.event_id).sell(0)
+    with pytest.raises(BookingError):
+        await take_payment.record_result(
+            house.db, step.operation.operation_id, OperationResult(ResultOutcome.DECLINED, 0),
+            source=f"supervisor:{house.ana.staff_id}",
+        )  # fmt: skip
