@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from app.core.store import Change, ConsoleStore, NoticeCode
 from app.i18n import _, figures, ngettext
 from app.models.map_plan import map_plan
-from app.screens.house_words import house_kind
+from app.screens.house_words import house_columns
 from app.screens.map_words import legend_categories, legend_words, map_texts, zoom_words
 from app.screens.picking_view import PickingView
 from app.screens.sale_panel import SalePanel
@@ -148,11 +148,7 @@ class CounterScreen(QWidget):
 
     def _show_house(self) -> None:
         """For whom the house keeps seats back."""
-        kinds = self._store.house_kinds
-        numbers = np.fromiter(kinds.keys(), np.int64, len(kinds))
-        codes = np.fromiter((house_kind(kind) for kind in kinds.values()), np.uint8, len(kinds))
-        known = numbers < self.map.plan.seat_count  # a hold of another version of the plan may name more
-        self.map.set_house_kinds(numbers[known], codes[known])
+        self.map.set_house_kinds(*house_columns(self._store.house_kinds, self.map.plan.seat_count))
 
     def _show_feed(self) -> None:
         self.map.set_stale(self._store.map_out_of_date)

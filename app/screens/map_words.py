@@ -7,7 +7,7 @@ import numpy as np
 from app.core.house_seats import is_house_seat
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
-from app.screens.house_words import house_kind_words
+from app.screens.house_words import house_kind_words, house_letters, house_words_by_kind
 from app.screens.seat_words import seat_ref
 from app.screens.words import seat_name, seat_parts
 from backend_client.seat_frames import (
@@ -33,6 +33,7 @@ def legend_words() -> LegendWords:
         sold=_("Sold"), blocked=_("Blocked"), accessible=_("Accessible seat"), companion=_("Companion seat"),
         restricted=_("Restricted view"), printed=_("Ticket printed"),
         few=_("Few seats left"), sold_out=_("Sold out"),
+        house_kinds=house_words_by_kind(), house_letters=house_letters(),
     )  # fmt: skip
 
 
@@ -79,6 +80,7 @@ def map_texts(store: ConsoleStore) -> SeatMapTexts:
         spoken_row=spoken_row,
         spoken_section=spoken_section,
         spoken_standing=spoken_standing,
+        house_letters=house_letters(),
     )
 
 
