@@ -117,6 +117,8 @@ async def apply_event(db: Database, name: str, event: ProviderEvent) -> str:
     elif about is not None:
         await provider_queries.ask_now(db, about)
     await provider_queries.settle_event(db, name, event.event_ref, APPLIED, about, event.evidence)
+    if event.kind is OperationKind.AUTHORIZE and event.provider_ref:
+        await provider_queries.wake_events(db, name, event.provider_ref)
     return APPLIED
 
 

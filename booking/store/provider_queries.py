@@ -65,6 +65,13 @@ async def park_event(db: Database, provider: str, event_ref: str, days: int) -> 
     await db.call(query("park_provider_event"), provider, event_ref, days)
 
 
+async def wake_events(db: Database, provider: str, reference: str) -> int:
+    """Have the worker apply the parked events of a charge now. Returns how many there are."""
+    rows = await db.call(query("wake_provider_events"), provider, reference)
+    woken: int = rows[0]["woken"]
+    return woken
+
+
 async def claim_events(db: Database, limit: int) -> list[StoredEvent]:
     """Events that are due to be applied, each claimed for a while by this call."""
     async with db.transaction() as connection:

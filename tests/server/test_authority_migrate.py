@@ -38,7 +38,9 @@ PROMISED = {
     "order_holds": {"order_holds_pk", "order_hold_of_order", "order_hold_of_hold"},
     "account_limits": {"account_limits_pk", "sold_not_negative", "raised_to_not_negative"},
     "idempotency": {"idempotency_key_once"},
-    "provider_events": {"provider_event_once"},
+    "provider_events": {
+        "provider_event_once", "provider_event_state_known", "provider_event_done_once", "provider_event_of_operation",
+    },
 }  # fmt: skip
 PROMISED_UNIQUE = {
     "seat_sold_once", "hold_in_one_order", "one_charge_at_a_time", "one_capture_one_void", "ticket_issued_once",

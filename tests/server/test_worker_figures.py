@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 import msgspec
@@ -113,7 +114,8 @@ def test_nobody_at_the_dsn_is_exit_code_3(tmp_path: Path, capsys: pytest.Capture
 
 
 async def test_all_tasks_have_their_names_and_payments_need_a_provider(database: Database) -> None:
-    assert tuple(work.tasks_of(database, work.TASKS, "http://127.0.0.1:1")) == work.TASKS
+    with_sandbox = Namespace(sandbox_url="http://127.0.0.1:1", provider=[])
+    assert tuple(work.tasks_of(database, work.TASKS, with_sandbox)) == work.TASKS
     assert "payments" not in work.tasks_of(database, work.TASKS, None)
     assert tuple(work.tasks_of(database, ["expiry"], None)) == ("expiry",)
 

@@ -1,0 +1,1 @@
+SELECT wake_provider_events($1, $2) AS woken
