@@ -39,6 +39,10 @@ class Call:
     path: str
     query: dict[str, str]
     body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+    """By lower-case name."""
+    target: str = ""
+    """Path and query as they came."""
 
     def json(self) -> dict[str, Any]:
         """The body as an object. Raises `BadRequestError`."""
@@ -143,4 +147,4 @@ async def _read_call(reader: asyncio.StreamReader) -> Call | None:
         raise BadRequestError("the body's length")
     body = await reader.readexactly(int(length))
     target = urlsplit(words[1])
-    return Call(words[0], target.path, dict(parse_qsl(target.query)), body)
+    return Call(words[0], target.path, dict(parse_qsl(target.query)), body, headers, words[1])

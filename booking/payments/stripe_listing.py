@@ -5,7 +5,6 @@ The window is asked of Stripe and checked here as well. A cursor is `PART:LAST_I
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -14,11 +13,17 @@ from booking.domain.states import OperationKind
 from booking.payments.exponents import InexactAmountError, UnknownExponentError, ledger_amount
 from booking.payments.provider import MovementPage, MovementStatus, ProviderAwayError, ProviderMovement
 from booking.payments.stripe_calls import NoAnswerError, RefusedError, StripeCalls, Talk
-from booking.payments.stripe_reading import IntentState, key_of, state_of
+from booking.payments.stripe_reading import IntentState, key_of, provider_of, state_of, was_granted
 
 PAGE = 100
 LATE_CREATION = timedelta(minutes=30)
 _PARTS = ("intents", "cancellations", "balance")
+_MONEY = {
+    "charge": OperationKind.CAPTURE,
+    "payment": OperationKind.CAPTURE,
+    "refund": OperationKind.REFUND,
+    "payment_refund": OperationKind.REFUND,
+}
 _AUTHORIZATIONS = {
     IntentState.GRANTED: MovementStatus.SUCCEEDED,
     IntentState.CAPTURED: MovementStatus.SUCCEEDED,
@@ -33,23 +38,24 @@ async def page(calls: StripeCalls, provider: str, since: datetime, until: dateti
     if part not in _PARTS:
         raise ValueError(f"no cursor of a list: {cursor}")
     # Whole seconds outside of the window: Stripe counts in seconds, and each entry is looked at again.
-    window: dict[str, Any] = {
-        "created": {"gte": int(since.timestamp()), "lt": int(until.timestamp()) + 1},
-        "limit": PAGE,
-    }
+    created = {"gte": int(since.timestamp()), "lt": int(until.timestamp()) + 1}
+    window: dict[str, Any] = {"created": created, "limit": PAGE}
     if last:
         window["starting_after"] = last
     try:
         found = await _ask(calls, part, window)
         entries: list[dict[str, Any]] = list(found["data"])
-        movements = [m for entry in entries for m in _READERS[part](entry, provider) if since <= m.at < until]
+        movements = [
+            m for m in [await _movement_of(calls, part, entry, provider) for entry in entries] if m is not None
+        ]
     except (RefusedError, NoAnswerError, KeyError, TypeError, ValueError) as error:
         raise ProviderAwayError(f"no list of {part}: {error}") from error
+    inside = tuple(movement for movement in movements if since <= movement.at < until)
     older = bool(entries) and datetime.fromtimestamp(int(entries[-1]["created"]), UTC) < since - timedelta(seconds=1)
     if found.get("has_more") and entries and not older:
-        return MovementPage(tuple(movements), f"{part}:{entries[-1]['id']}")
+        return MovementPage(inside, f"{part}:{entries[-1]['id']}")
     following = _PARTS[_PARTS.index(part) + 1 :]
-    return MovementPage(tuple(movements), f"{following[0]}:" if following else "")
+    return MovementPage(inside, f"{following[0]}:" if following else "")
 
 
 async def find_intent(calls: StripeCalls, operation: PaymentOperation, talk: Talk) -> dict[str, Any] | None:
@@ -73,78 +79,60 @@ async def _ask(calls: StripeCalls, part: str, window: dict[str, Any]) -> dict[st
     if part == "cancellations":
         asked = window | {"type": "payment_intent.canceled"}
         return await calls.ask(talk, "list cancellations", calls.v1.events.list_async(cast("Any", asked)))
-    asked = window | {"expand": ["data.source", "data.source.charge", "data.source.payment_intent"]}
+    asked = window | {"expand": ["data.source"]}
     return await calls.ask(talk, "list money", calls.v1.balance_transactions.list_async(cast("Any", asked)))
 
 
-def _authorizations(intent: dict[str, Any], provider: str) -> Iterator[ProviderMovement]:
-    if _provider_of(intent.get("payment_method_types")) == provider:
-        status = _AUTHORIZATIONS.get(state_of(intent) or IntentState.RUNNING, MovementStatus.PENDING)
-        if state_of(intent) is IntentState.CLOSED and intent.get("latest_charge"):
-            status = MovementStatus.SUCCEEDED  # granted, and let go later
-        yield _movement(
-            provider, OperationKind.AUTHORIZE, intent, intent["id"], key_of(intent), status, intent["created"]
-        )
+async def _movement_of(calls: StripeCalls, part: str, entry: dict[str, Any], provider: str) -> ProviderMovement | None:
+    """The movement of an entry; None for what is none, or another provider's."""
+    if part == "intents":
+        return _authorization(entry, provider)
+    if part == "cancellations":
+        return _void(entry, provider)
+    source = entry.get("source")
+    kind = _MONEY.get(str(entry.get("type")))
+    if not isinstance(source, dict) or kind is None:
+        return None
+    if (provider_of(source) or await _provider_of_intent(calls, source)) != provider:
+        return None
+    reference = _id_of(source.get("payment_intent")) or str(source["id"])
+    taken = source | {"amount": source.get("amount_captured", source["amount"])}
+    key = key_of(source) if kind is OperationKind.REFUND else ""
+    return _movement(provider, kind, taken, reference, key, MovementStatus.SUCCEEDED, entry["created"])
 
 
-def _cancellations(event: dict[str, Any], provider: str) -> Iterator[ProviderMovement]:
+async def _provider_of_intent(calls: StripeCalls, source: dict[str, Any]) -> str:
+    """What somebody did by hand bears no mark of ours: its intent tells where it was paid."""
+    reference = _id_of(source.get("payment_intent"))
+    if not reference:
+        return "stripe"
+    intent = await calls.ask(Talk(), f"retrieve {reference}", calls.v1.payment_intents.retrieve_async(reference))
+    return provider_of(intent) or "stripe"
+
+
+def _authorization(intent: dict[str, Any], provider: str) -> ProviderMovement | None:
+    if (provider_of(intent) or "stripe") != provider:
+        return None
+    state = state_of(intent)
+    status = _AUTHORIZATIONS.get(state, MovementStatus.PENDING) if state else MovementStatus.PENDING
+    if state is IntentState.CLOSED and was_granted(intent):
+        status = MovementStatus.SUCCEEDED
+    kind, key = OperationKind.AUTHORIZE, key_of(intent)
+    return _movement(provider, kind, intent, str(intent["id"]), key, status, intent["created"])
+
+
+def _void(event: dict[str, Any], provider: str) -> ProviderMovement | None:
     intent = event["data"]["object"]
-    is_void = bool(intent.get("latest_charge"))
-    if (
-        event.get("type") == "payment_intent.canceled"
-        and is_void
-        and _provider_of(intent.get("payment_method_types")) == provider
-    ):
-        at = intent.get("canceled_at") or event["created"]
-        yield _movement(provider, OperationKind.VOID, intent, intent["id"], "", MovementStatus.SUCCEEDED, at)
+    is_void = event.get("type") == "payment_intent.canceled" and was_granted(intent)
+    if not is_void or (provider_of(intent) or "stripe") != provider:
+        return None
+    at = intent.get("canceled_at") or event["created"]
+    return _movement(provider, OperationKind.VOID, intent, str(intent["id"]), "", MovementStatus.SUCCEEDED, at)
 
 
-def _money(entry: dict[str, Any], provider: str) -> Iterator[ProviderMovement]:
-    kind, source = entry.get("type"), entry.get("source")
-    if not isinstance(source, dict):
-        return
-    charge = source if kind in ("charge", "payment") else source.get("charge")
-    if not isinstance(charge, dict) or _provider_of_charge(charge, source.get("payment_intent")) != provider:
-        return
-    reference = charge.get("payment_intent") or charge["id"]
-    reference = reference["id"] if isinstance(reference, dict) else reference
-    if kind in ("charge", "payment"):
-        taken = source | {"amount": source.get("amount_captured", source["amount"])}
-        yield _movement(
-            provider, OperationKind.CAPTURE, taken, reference, "", MovementStatus.SUCCEEDED, entry["created"]
-        )
-    elif kind in ("refund", "payment_refund"):
-        yield _movement(
-            provider,
-            OperationKind.REFUND,
-            source,
-            reference,
-            key_of(source),
-            MovementStatus.SUCCEEDED,
-            entry["created"],
-        )
-
-
-_READERS: dict[str, Callable[[dict[str, Any], str], Iterable[ProviderMovement]]] = {
-    "intents": _authorizations,
-    "cancellations": _cancellations,
-    "balance": _money,
-}
-
-
-def _provider_of(payment_method_types: object) -> str:
-    return (
-        "stripe-terminal"
-        if isinstance(payment_method_types, list) and "card_present" in payment_method_types
-        else "stripe"
-    )
-
-
-def _provider_of_charge(charge: dict[str, Any], intent: object) -> str:
-    details = charge.get("payment_method_details")
-    if isinstance(details, dict):
-        return _provider_of([details.get("type")])
-    return _provider_of(intent.get("payment_method_types") if isinstance(intent, dict) else None)
+def _id_of(thing: object) -> str:
+    name = thing.get("id") if isinstance(thing, dict) else thing
+    return name if isinstance(name, str) else ""
 
 
 def _movement(

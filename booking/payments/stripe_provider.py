@@ -21,6 +21,7 @@ from booking.payments.stripe_calls import Intent, NoAnswerError, RefusedError, S
 from booking.payments.stripe_reading import (
     EXPIRED,
     OPERATION,
+    PROVIDER,
     WITHDRAWN,
     IntentState,
     captured_amount,
@@ -95,7 +96,7 @@ class StripeProvider:
                 {
                     "payment_intent": operation.provider_ref,
                     "amount": amount,
-                    "metadata": {OPERATION: operation.idempotency_key},
+                    "metadata": self._marks(operation),
                 },
                 {"idempotency_key": operation.idempotency_key},
             )
@@ -169,7 +170,7 @@ class StripeProvider:
             "currency": operation.currency.lower(),
             "capture_method": "manual",
             "payment_method_types": list(self.payment_method_types),
-            "metadata": {OPERATION: operation.idempotency_key, "order_id": str(operation.order_id)},
+            "metadata": {**self._marks(operation), "order_id": str(operation.order_id)},
         }
         if "card" in self.payment_method_types:
             asked["payment_method"] = operation.payment_method
@@ -193,6 +194,9 @@ class StripeProvider:
             if state_of(intent) in (IntentState.NOT_STARTED, IntentState.FAILED):
                 return await self._closed(operation, intent, talk, code=refused.code)
         return await self._of_intent(operation, intent, talk) or self._unknown(operation, talk)
+
+    def _marks(self, operation: PaymentOperation) -> dict[str, str]:
+        return {OPERATION: operation.idempotency_key, PROVIDER: self.name}
 
     async def _retrieve(self, reference: str, talk: Talk) -> Intent:
         call = self._calls.v1.payment_intents.retrieve_async(reference, {"expand": _EXPAND})

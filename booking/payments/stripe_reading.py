@@ -12,6 +12,8 @@ from booking.payments.provider import REDIRECT
 
 OPERATION = "operation_id"
 """The member of `metadata` that carries our operation's key."""
+PROVIDER = "taquilla_provider"
+"""The member of `metadata` that says whether a payment is one online or at a reader."""
 
 EXPIRED = "authorization-expired"
 WITHDRAWN = "withdrawn"
@@ -67,6 +69,24 @@ def key_of(thing: dict[str, Any]) -> str:
     """Our operation's key in an object's metadata; "" without one."""
     metadata = thing.get("metadata")
     return str(metadata.get(OPERATION, "")) if isinstance(metadata, dict) else ""
+
+
+def provider_of(thing: dict[str, Any]) -> str:
+    """`stripe` or `stripe-terminal`, as far as an object says; "" when it does not."""
+    metadata = thing.get("metadata")
+    marked = metadata.get(PROVIDER) if isinstance(metadata, dict) else None
+    if marked:
+        return str(marked)
+    details = thing.get("payment_method_details")
+    types = [details.get("type")] if isinstance(details, dict) else thing.get("payment_method_types")
+    if not isinstance(types, list):
+        return ""
+    return "stripe-terminal" if "card_present" in types else "stripe"
+
+
+def was_granted(intent: dict[str, Any]) -> bool:
+    """Whether an intent that is closed was an authorization before: it has a charge, and no error."""
+    return bool(intent.get("latest_charge")) and not intent.get("last_payment_error")
 
 
 def next_action_of(intent: dict[str, Any]) -> str:
