@@ -172,9 +172,11 @@ def _map_picture(scene: Scene, chart: Chart, camera: Camera, dpr: float) -> QIma
 def _legend(chart: Chart, width: float) -> MapLegend:
     legend = MapLegend(chart.theme, chart.words)
     legend.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    legend.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
     legend.show_categories(chart.categories)
     legend.show_flags(int(np.bitwise_or.reduce(chart.plan.flags)) if chart.plan.seat_count else 0)
     legend.show_states(chart.states)
+    legend.show_house_kinds(chart.house_kinds[1].tolist())
     legend.setFixedWidth(int(width))
     legend.setFixedHeight(legend.heightForWidth(int(width)))
     legend.show()

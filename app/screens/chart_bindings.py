@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,14 +12,15 @@ from PySide6.QtCore import QObject, QStandardPaths
 from PySide6.QtWidgets import QFileDialog
 
 from app.actions.desk import Desk
-from app.bridge.chart_print import Paper, print_chart, printer_names, save_chart
+from app.bridge.chart_print import ChartStoppedError, ChartWork, Paper, print_chart, printer_names, save_chart
 from app.bridge.deeds import Deeds
 from app.bridge.desktop import open_path
 from app.bridge.dialogs import ask
 from app.core.store import ConsoleStore
 from app.i18n import _, figures
 from app.models.map_plan import map_plan
-from app.screens.chart_dialog import ChartDialog
+from app.screens.chart_dialog import ChartDialog, ChartProgress
+from app.screens.house_words import house_columns
 from app.screens.main_window import MainWindow
 from app.screens.map_words import free_words, legend_categories, legend_words, map_texts
 from app.screens.words import Advice
@@ -36,6 +39,7 @@ class ChartBindings(QObject):
         self._desk = desk
         self._deeds = deeds
         self.folder = Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation))
+        self.progress: ChartProgress | None = None
         window.chart_requested.connect(self._on_chart_requested)
 
     def _on_chart_requested(self) -> None:
@@ -52,9 +56,12 @@ class ChartBindings(QObject):
         chart = chart_of(store, self._window.theme, store.clock.now() or datetime.now(UTC))
         try:
             if dialog.printer:
-                print_chart(chart, Paper(dialog.paper), dialog.printer)
+                with self._working() as work:
+                    await print_chart(chart, Paper(dialog.paper), dialog.printer, work)
             else:
                 await self._save(chart, Paper(dialog.paper))
+        except ChartStoppedError:
+            return  # whoever stopped it knows
         except OSError as error:
             self._window.screens.counter.panel.tell(
                 Advice(_("The seat map could not be printed"), str(error.strerror or error))
@@ -68,8 +75,21 @@ class ChartBindings(QObject):
         dialog.selectFile(file_name(chart))
         if await ask(dialog):
             path = Path(dialog.selectedFiles()[0])
-            save_chart(chart, paper, path)
+            with self._working() as work:
+                await save_chart(chart, paper, path, work)
             open_path(path)
+
+    @contextmanager
+    def _working(self) -> Iterator[ChartWork]:
+        """A chart on its way, with a word of how far it is and a way to stop it."""
+        self.progress = ChartProgress(self._window.theme, self._window)
+        work = ChartWork(self.progress.show_done)
+        self.progress.stopped.connect(work.stop)
+        try:
+            yield work
+        finally:
+            self.progress.end()
+            self.progress = None
 
 
 def file_name(chart: Chart) -> str:
@@ -90,7 +110,7 @@ def chart_of(store: ConsoleStore, theme: Theme, now: datetime) -> Chart:
         lines.append(_("The map may be out of date"))
     return Chart(
         plan=map_plan(plan, event),
-        states=seat_map.states,
+        states=seat_map.states.copy(),
         mine=tuple(sorted(seat_map.mine)),
         standing={tier.name: tier.available for tier in event.tiers},
         theme=on_paper(Theme.light()).with_patterns(theme.patterned),
@@ -100,4 +120,5 @@ def chart_of(store: ConsoleStore, theme: Theme, now: datetime) -> Chart:
         title=event.name,
         lines=tuple(lines),
         stamp=_("As of {time}").format(time=stamp),
+        house_kinds=house_columns(store.house_kinds, seat_map.seat_count),
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QButtonGroup, QDialog, QPushButton, QRadioButton, QWidget
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QButtonGroup, QDialog, QProgressBar, QPushButton, QRadioButton, QWidget
 
 from app.i18n import _
 from widgets.build import column, label, row
@@ -11,6 +12,8 @@ from widgets.filled_button import FilledButton
 from widgets.theme import Theme
 
 PAPERS = ("A4", "A3")
+_SHOWN_AFTER_MS = 400
+_FINE = 1000
 
 
 class ChartDialog(QDialog):
@@ -67,3 +70,45 @@ class ChartDialog(QDialog):
         page.addLayout(end)
         self.setMinimumWidth(420)
         self.print.setFocus()
+
+
+class ChartProgress(QDialog):
+    """How far the chart is, and the way to stop it; it comes up only where that takes a while."""
+
+    stopped = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(_("Print the seat map"))
+        self.setAccessibleName(_("Print the seat map"))
+        self.bar = QProgressBar()
+        self.bar.setRange(0, _FINE)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(_("Print the seat map"))
+        self.cancel = QPushButton(_("Cancel"))
+        self.cancel.setAccessibleName(self.cancel.text())
+        self.cancel.clicked.connect(self.reject)
+        self.rejected.connect(self.stopped)
+        page = column(theme, margin="wide", gap="medium", parent=self)
+        page.addWidget(label(_("Print the seat map"), kind="title"))
+        page.addWidget(self.bar)
+        end = row(theme)
+        end.addStretch(1)
+        end.addWidget(self.cancel)
+        page.addLayout(end)
+        self.setMinimumWidth(420)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.timeout.connect(self.open)
+        self._soon.start(_SHOWN_AFTER_MS)
+
+    def show_done(self, share: float) -> None:
+        """How far it is, from 0 to 1."""
+        self.bar.setValue(round(share * _FINE))
+
+    def end(self) -> None:
+        """The chart is done, or is not to be."""
+        self._soon.stop()
+        self.rejected.disconnect(self.stopped)
+        self.close()
+        self.deleteLater()

@@ -148,7 +148,9 @@ class CounterScreen(QWidget):
 
     def _show_house(self) -> None:
         """For whom the house keeps seats back."""
-        self.map.set_house_kinds(*house_columns(self._store.house_kinds, self.map.plan.seat_count))
+        seats, kinds = house_columns(self._store.house_kinds, self.map.plan.seat_count)
+        self.map.set_house_kinds(seats, kinds)
+        self.legend.show_house_kinds(kinds.tolist())
 
     def _show_feed(self) -> None:
         self.map.set_stale(self._store.map_out_of_date)

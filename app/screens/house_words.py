@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
+
+import numpy as np
+import numpy.typing as npt
 
 from app.i18n import _, marked
 from backend_client.wire import HouseHoldKind
@@ -23,6 +27,14 @@ _WORDS: Final[dict[HouseHoldKind, str]] = {
 def house_kind(kind: HouseHoldKind) -> HouseKind:
     """A kind of the wire as the map knows it."""
     return HouseKind[kind.name]
+
+
+def house_columns(
+    kinds: Mapping[int, HouseHoldKind], seat_count: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    """Seat numbers and their kinds as the map takes them; seats beyond the plan (another version's) are left out."""
+    known = [(seat_no, house_kind(kind)) for seat_no, kind in kinds.items() if seat_no < seat_count]
+    return np.array([seat_no for seat_no, _kind in known], np.int64), np.array([kind for _no, kind in known], np.uint8)
 
 
 def house_kind_words(kind: HouseHoldKind) -> str:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Coroutine
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from time import process_time
+from typing import Any
 
 import numpy as np
 import pypdfium2
@@ -14,7 +18,15 @@ from PySide6.QtPrintSupport import QPrinterInfo
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from app.bridge.chart_print import Paper, chart_pdf, print_chart, printer_names, save_chart
+from app.bridge.chart_print import (
+    ChartStoppedError,
+    ChartWork,
+    Paper,
+    chart_pdf,
+    print_chart,
+    printer_names,
+    save_chart,
+)
 from app.i18n import use_language
 from app.screens import chart_bindings
 from app.screens.chart_bindings import chart_of, file_name
@@ -147,7 +159,7 @@ def test_ctrl_p_asks_for_the_sheet_and_saves_the_chart_where_it_is_told(
 def test_a_chart_that_cannot_be_saved_is_said(
     qloop: QLoop, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_words: object) -> None:
+    async def full(*_words: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(chart_bindings, "print_chart", full)
@@ -172,9 +184,123 @@ def test_a_chart_that_cannot_be_saved_is_said(
     qloop.run(scene())
 
 
-def test_a_printer_that_is_gone_and_a_folder_that_is_none_are_errors(qapp: QApplication, tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="gone"):
-        print_chart(chart(theatre()), Paper.A4, "no such printer")
-    with pytest.raises(OSError, match="directory"):
-        save_chart(chart(theatre()), Paper.A4, tmp_path / "none" / "chart.pdf")
+def test_a_printer_that_is_gone_and_a_folder_that_is_none_are_errors(qloop: QLoop, tmp_path: Path) -> None:
+    async def scene() -> None:
+        with pytest.raises(OSError, match="gone"):
+            await print_chart(chart(theatre()), Paper.A4, "no such printer")
+        with pytest.raises(OSError, match="directory"):
+            await save_chart(chart(theatre()), Paper.A4, tmp_path / "none" / "chart.pdf")
+
+    qloop.run(scene())
     assert printer_names() == sorted(printer_names(), key=lambda name: name != QPrinterInfo.defaultPrinterName())
+
+
+def test_a_stadium_is_saved_while_the_loop_goes_on(qloop: QLoop, tmp_path: Path) -> None:
+    """Its longest gap is a slice of the drawing, far from the whole of it; how far it is rises to the end."""
+    told: list[float] = []
+    made = chart(bowl(60_000))
+
+    async def once() -> tuple[float, float]:
+        told.clear()
+        longest = await longest_gap(save_chart(made, Paper.A3, tmp_path / "chart.pdf", ChartWork(told.append)))
+        begun = process_time()
+        chart_pdf(made, Paper.A3)
+        return longest, process_time() - begun
+
+    async def scene() -> None:
+        gaps, wholes = zip(*[await once() for _ in range(3)], strict=True)
+        print(f"gaps {min(gaps):.3f} of {min(wholes):.3f}")
+        assert min(gaps) < min(wholes) / 3
+
+    qloop.run(scene())
+    assert told == sorted(told)
+    assert (told[0], told[-1]) == (0.0, 1.0)
+    assert any(0.4 < share < 1.0 for share in told)
+    assert opened((tmp_path / "chart.pdf").read_bytes())[0].get_size()
+
+
+async def longest_gap(deed: Coroutine[Any, Any, None]) -> float:
+    """The longest time between two turns of the loop while `deed` runs, s of this thread's and the workers' CPU."""
+    running, longest, last = asyncio.ensure_future(deed), 0.0, process_time()
+    while not running.done():
+        await asyncio.sleep(0)
+        now = process_time()
+        longest, last = max(longest, now - last), now
+    running.result()
+    return longest
+
+
+def test_a_chart_that_is_stopped_is_not_written(qloop: QLoop, tmp_path: Path) -> None:
+    """At any turn: while it is drawn, and while the worker packs it."""
+    made = chart(bowl(20_000))
+
+    async def scene() -> None:
+        for share in (0.0, 0.3, 0.7, 0.99):
+            with pytest.raises(ChartStoppedError):
+                await save_chart(made, Paper.A3, tmp_path / f"{share}.pdf", StoppingWork(share))
+            assert list(tmp_path.iterdir()) == []
+
+    qloop.run(scene())
+
+
+class StoppingWork(ChartWork):
+    """Somebody stops it once so much is done."""
+
+    def __init__(self, share: float) -> None:
+        super().__init__()
+        self._share = share
+
+    def reach(self, share: float) -> None:
+        if share >= self._share:
+            self.stop()
+        super().reach(share)
+
+
+def test_who_is_cancelled_leaves_no_worker_behind(qloop: QLoop, tmp_path: Path) -> None:
+    """The console closes while a chart is being saved."""
+
+    async def scene() -> None:
+        work = ChartWork()
+        saving = asyncio.ensure_future(save_chart(chart(bowl(20_000)), Paper.A3, tmp_path / "chart.pdf", work))
+        await until(lambda: work.done > 0.4, "the worker")
+        saving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await saving
+
+    qloop.run(scene())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_how_far_it_is_is_shown_and_can_be_stopped(
+    qloop: QLoop, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A printer that takes its time: the word comes up, and Cancel ends it without a word of failure."""
+
+    async def slow(_chart: Chart, _paper: Paper, _printer: str, work: ChartWork) -> None:
+        while True:
+            work.reach(0.25)
+            work.tell()
+            await asyncio.sleep(0.005)
+
+    monkeypatch.setattr(chart_bindings, "print_chart", slow)
+    monkeypatch.setattr(chart_bindings, "printer_names", lambda: ["Office"])
+
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await rest(showcase)
+            window, bindings = showcase.console.window, showcase.console.bindings.chart
+            window.chart_requested.emit()
+            await until(lambda: window.findChild(ChartDialog), "the dialog")
+            dialog = window.findChild(ChartDialog)
+            assert dialog is not None
+            dialog.target.setCurrentIndex(1)
+            dialog.print.click()
+            await until(lambda: bindings.progress is not None and bindings.progress.isVisible(), "how far it is")
+            assert bindings.progress is not None
+            assert bindings.progress.bar.value() == 250
+            bindings.progress.cancel.click()
+            await until(lambda: bindings.progress is None, "the end")
+            await rest(showcase)
+            assert not panel_of(showcase).banner.isVisible()
+
+    qloop.run(scene())
