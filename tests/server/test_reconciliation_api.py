@@ -9,10 +9,13 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from uuid import UUID, uuid4
 
+import httpx
 import pytest
 from uuid_utils.compat import uuid7
 
 from backend_client import wire
+from backend_client.client import BookingClient
+from backend_client.errors import BookingRefusedError
 from booking.domain.caller import Role
 from booking.domain.csv_text import csv_line
 from booking.services import sign_in
@@ -258,3 +261,36 @@ async def test_a_run_is_begun_once_for_its_key_and_shows_its_progress(api: Api) 
     late = wire.ReconciliationRunRequest(provider="sandbox", day=today + timedelta(days=3))
     found = problem(await api.call("POST", RUNS, late, token=token), wire.ErrorCode.INVALID_REQUEST)
     assert [fault.pointer for fault in found.fields] == ["/day"]
+
+
+async def test_the_console_client_speaks_all_of_it(api: Api) -> None:
+    await sign_in.create_staff(api.db, "ana", "Ana", Role.ADMIN, PASSWORD)
+    item_id = wire.ItemId(await make_item(api.db, detail='{"provider_ref": "ch_1"}'))
+    client = BookingClient("http://127.0.0.1", device_id=wire.DeviceId(uuid4()), transport=httpx.ASGITransport(api.app))
+    try:
+        await client.sign_in("ana", PASSWORD, "Office")
+        assert [item.item_id for item in (await client.items(q="ch_1", min_minor=1)).items] == [item_id]
+        assert b"provider-only" in await client.items_csv(kind="provider-only")
+        noted = await client.act_on_item(
+            item_id, wire.ItemActionRequest(action=wire.ItemAction.NOTE, version=1, reason="seen"), key="note"
+        )
+        assert (await client.item(item_id)).item.version == noted.item.version == 2
+        with pytest.raises(BookingRefusedError, match="Nothing waits"):
+            await client.decide_item(
+                item_id, wire.ApprovalDecision(approve=False, version=2, reason="no"), key="decide"
+            )
+        settings = await client.reconciliation_settings()
+        change = wire.ReconciliationSettingsChange(
+            expected_version=settings.version, second_person_above_minor=1, run_at_hour=3, zone="UTC",
+            unknown_after_s=60, reason="stricter",
+        )  # fmt: skip
+        assert (await client.change_reconciliation_settings(change, key="settings")).run_at_hour == 3
+        run = await client.start_run("cash", datetime.now(UTC).date(), key="run")
+        assert (await client.run(run.run_id)).provider == "cash"
+        assert len((await client.runs()).runs) == 1
+        report = wire.TerminalTotalsReport(
+            terminal_id="1", provider="zvt", closed_at=datetime.now(UTC), currency="EUR", total_minor=0
+        )
+        assert (await client.report_terminal_totals(report, key="totals")).difference_minor == 0
+    finally:
+        await client.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -125,7 +126,7 @@ async def test_only_a_till_reports(house: House) -> None:
     ],
 )
 async def test_a_bad_report_is_refused_by_the_name_of_its_member(
-    house: House, members: dict[str, object], pointer: str
+    house: House, members: dict[str, Any], pointer: str
 ) -> None:
     total = members.pop("total_minor", 5)
     assert isinstance(total, int)
