@@ -46,6 +46,7 @@ class SeatEventKind(StrEnum):
     ORDER_EXPIRED = "order-expired"
     SOLD = "sold"
     REFUNDED = "refunded"
+    TICKET_CANCELLED = "ticket-cancelled"
     TICKET_ISSUED = "ticket-issued"
     PRINTED = "printed"
     PRINT_FAILED = "print-failed"

@@ -102,13 +102,21 @@ BEGIN
            s.in_hold, s.order_id, jsonb_build_object('order_number', s.number, 'reason', s.end_reason)
       FROM sale s WHERE s.ended_at IS NOT NULL AND s.status IN ('EXPIRED', 'CANCELLED')
      UNION ALL
-    SELECT p.updated_at, 4, CASE WHEN p.kind = 'refund' THEN 'refunded' WHEN p.kind = 'void' THEN 'payment-voided'
-                                 ELSE 'payment-declined' END,
+    SELECT p.updated_at, 4, CASE p.kind WHEN 'void' THEN 'payment-voided' ELSE 'payment-declined' END,
            CASE WHEN p.kind IN ('authorize', 'sale', 'cash') THEN p.principal END, NULL, NULL, s.in_hold, s.order_id,
            jsonb_build_object('order_number', s.number, 'amount_minor', p.amount_minor, 'reason', p.decline_code)
       FROM sale s JOIN payment_operations p ON p.order_id = s.order_id
      WHERE p.kind IN ('authorize', 'sale', 'cash') AND p.status = 'DECLINED'
-        OR p.kind IN ('refund', 'void') AND p.status = 'SUCCEEDED'
+        OR p.kind = 'void' AND p.status = 'SUCCEEDED' AND p.money_back_id IS NULL
+     UNION ALL
+    SELECT a.decided_at, 4, CASE a.kind WHEN 'refund' THEN 'refunded' ELSE 'ticket-cancelled' END, a.principal, a.device_id,
+           a.staff_id, s.in_hold, s.order_id,
+           jsonb_build_object('order_number', s.number, 'amount_minor', CASE a.kind WHEN 'refund' THEN b.amount_minor END,
+                              'reason', a.reason)
+      FROM sale s
+      JOIN money_back_lines b ON b.order_id = s.order_id AND b.seat_no = p_seat
+      JOIN money_backs a USING (money_back_id)
+     WHERE a.status = 'ACCEPTED'
      UNION ALL
     SELECT t.issued_at, 6, 'ticket-issued', NULL, NULL, NULL, NULL, t.order_id, jsonb_build_object('order_number', s.number)
       FROM sale s CROSS JOIN LATERAL tickets_of_line(s.order_id, p_seat) t

@@ -51,6 +51,7 @@ CREATE TABLE money_back_lines (
     CONSTRAINT line_of_ticket FOREIGN KEY (ticket_id) REFERENCES tickets,
     CONSTRAINT line_of_one_thing CHECK ((seat_no IS NULL) <> (place_no IS NULL))
 );
+CREATE INDEX money_back_lines_of_order ON money_back_lines (order_id);
 CREATE UNIQUE INDEX seat_money_back_once ON money_back_lines (order_id, seat_no)
     WHERE counts AND kind = 'refund' AND seat_no IS NOT NULL;
 CREATE UNIQUE INDEX place_money_back_once ON money_back_lines (order_id, place_no)
