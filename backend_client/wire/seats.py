@@ -61,8 +61,8 @@ class SeatHistoryItem(Message, frozen=True, kw_only=True):
 
     `kind` is an open set (held, released, expired, paying, payment-declined, payment-voided, order-cancelled,
     order-expired, sold, refunded, ticket-cancelled, ticket-issued, printed, print-failed, print-unclear, used,
-    kept-back, given-back, plan-changed): show one that you do not know by its `reason`, or leave it out. `by` is None where it was the booking
-    system itself, or where nobody wrote down who it was.
+    kept-back, given-back, plan-changed): show one that you do not know by its `reason`, or leave it out. `by` is None
+    where it was the booking system itself, or where nobody wrote down who it was.
     """
 
     at: datetime

@@ -99,9 +99,6 @@ async def test_a_wrong_body_names_its_field_and_nothing_is_done(api: Api) -> Non
         assert response.status_code == 422, (name, value)
         assert all(fault.pointer.startswith(f"/{name}") for fault in told.fields), (name, value, told)
         assert told.fields
-        "key-missing",
-        "invalid-request",
-    }
     assert await count(api.db, "SELECT count(*) FROM money_backs") == 0
 
 
@@ -241,8 +238,8 @@ async def test_pages_are_whole_and_in_order_while_new_orders_come(api: Api) -> N
     await api.db.fetch(
         "INSERT INTO orders (order_id, event_id, principal, channel, number, status, amount_minor, currency,"
         " price_version, created_at, ended_at)"
-        " SELECT ('01900000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, $1, $2, 'till', 'N' || n, 'CANCELLED', 0,"
-        " 'EUR', 1, booking_now(), booking_now() FROM generate_series(1, 120) AS n",
+        " SELECT ('01900000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, $1, $2, 'till', 'N' || n, 'CANCELLED',"
+        " 0, 'EUR', 1, booking_now(), booking_now() FROM generate_series(1, 120) AS n",
         desk.event_id, desk.caller.principal,
     )  # fmt: skip
     seen: list[UUID] = []
