@@ -94,7 +94,12 @@ BEGIN
     v_charge := charge_of(v_op);
     IF p_item.kind = 'capture-failed' THEN
         RETURN CASE WHEN has_follow_up(v_charge.operation_id, 'capture', 'SUCCEEDED') THEN 'captured'
-                    WHEN is_tried_again(p_item, v_op) THEN 'tried again: see the newer item' ELSE '' END;
+                    WHEN is_tried_again(p_item, v_op) THEN 'tried again: see the newer item'
+                    WHEN NOT has_valid_lines(p_item.order_id) THEN 'nothing of the order is valid any more' ELSE '' END;
+    ELSIF p_item.kind = 'refund-without-ticket' THEN
+        RETURN CASE WHEN value_of_tickets(p_item.order_id) <= (
+                         SELECT coalesce(sum(m.charged - m.refunded), 0) FROM money_of_order(p_item.order_id) m
+                          WHERE m.standing <> 'lost') THEN 'tickets and money agree' ELSE '' END;
     ELSIF p_item.kind = 'amount-mismatch' AND v_op.status = 'DECLINED'
           AND v_op.kind NOT IN ('authorize', 'sale') THEN
         RETURN 'the answer is known: it was declined';
@@ -117,6 +122,12 @@ BEGIN
     END IF;
     RETURN CASE WHEN v_money.refunded >= v_money.charged THEN 'the money went back' ELSE '' END;
 END $$;
+
+-- Whether anything of an order is sold still.
+CREATE OR REPLACE FUNCTION has_valid_lines(p_order uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (SELECT FROM order_seats l WHERE l.order_id = p_order AND l.valid)
+        OR EXISTS (SELECT FROM order_places l WHERE l.order_id = p_order AND l.valid)
+$$;
 
 -- Whether a newer try of the same thing was refused as well, and has an item of its own.
 CREATE OR REPLACE FUNCTION is_tried_again(p_item reconciliation_items, p_op payment_operations)
