@@ -138,10 +138,10 @@ def begin_import(desk: Desk, report: PlanFileReport) -> None:
     draft = read_plan(report.plan, new_guid)
     is_same = draft.name.strip() == work.origin.name
     origin = work.origin if is_same else PlanOrigin(work.origin.venue_id, work.origin.venue_name)
-    work.begin(draft, origin, saved=False, note=_note_of(report))
+    work.begin(draft, origin, saved=False, note=note_of(report))
 
 
-def _note_of(report: PlanFileReport) -> PlanOriginNote:
+def note_of(report: PlanFileReport) -> PlanOriginNote:
     """What is kept with the plan: all kinds of repairs with their numbers, the first ones one by one."""
     counts = Counter(repair.code for repair in report.repairs)
     repairs = tuple(

@@ -257,9 +257,13 @@ class Selection:
 
     def seats_in(self, draft: PlanDraft) -> tuple[DraftSeat, ...]:
         """All chosen seats, those of chosen rows too, in the order of the plan."""
-        return tuple(
-            seat for row in draft.rows for seat in row.seats if row.row_id in self.rows or seat.guid in self.seats
-        )
+        found: list[DraftSeat] = []
+        for row in draft.rows:
+            if row.row_id in self.rows:
+                found += row.seats
+            elif self.seats:
+                found += [seat for seat in row.seats if seat.guid in self.seats]
+        return tuple(found)
 
 
 NOTHING: Final = Selection()

@@ -18,6 +18,7 @@ class FaultCode(StrEnum):
     NO_SEATS = "no-seats"
     TOO_LARGE = "too-large"
     TEXT_UNUSABLE = "text-unusable"
+    OUT_OF_RANGE = "out-of-range"
     SECTION_UNNAMED = "section-unnamed"
     SECTION_EMPTY = "section-empty"
     SECTION_REPEATS = "section-repeats"

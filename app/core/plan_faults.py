@@ -13,6 +13,7 @@ from app.core.plan_areas import bounds_of
 from app.core.plan_draft import PlanDraft, Selection
 from app.core.plan_fault_kinds import MAX_TEXT, WARNINGS, FaultCode, PlanFault, is_usable, looks_of
 from app.core.plan_floors import floor_count
+from app.core.plan_geometry import MAX_COORDINATE
 from app.core.plan_place_faults import faults_of_places
 from app.core.plan_row_faults import faults_of_rows, faults_of_seats, row_facts
 
@@ -20,6 +21,7 @@ __all__ = ["SHOWN_AT_MOST", "WARNINGS", "FaultCode", "PlanFault", "faults_of", "
 
 SHOWN_AT_MOST: Final = 200
 MAX_CATEGORIES: Final = 64
+_LEAST_PICTURE: Final = 0.1
 _MOST: Final = {"seats": 200_000, "sections": 2_000, "rows": 50_000, "areas": 5_000, "standing": 1_000}
 
 
@@ -27,7 +29,7 @@ def faults_of(draft: PlanDraft) -> tuple[PlanFault, ...]:
     """Everything that is wrong, faults first, each kind in the order of the plan."""
     found = [
         *_of_plan(draft), *_of_floors(draft), *_of_categories(draft), *_of_sections(draft), *faults_of_rows(draft),
-        *faults_of_seats(draft), *faults_of_places(draft), *_of_standing(draft), *_of_shapes(draft),
+        *faults_of_seats(draft), *faults_of_places(draft), *_of_standing(draft), *_of_sizes(draft), *_of_shapes(draft),
     ]  # fmt: skip
     return tuple(sorted(found, key=lambda fault: fault.is_warning))
 
@@ -129,6 +131,29 @@ def _of_standing(draft: PlanDraft) -> Iterator[PlanFault]:
         if area.category_id not in known:
             yield PlanFault(FaultCode.STANDING_WITHOUT_CATEGORY, where, name)
         seen.add(name)
+
+
+def _of_sizes(draft: PlanDraft) -> Iterator[PlanFault]:
+    """What is further away, or larger, than a plan may say; seats are looked at elsewhere."""
+    if draft.focal is not None and not _in_range(*draft.focal):
+        yield PlanFault(FaultCode.OUT_OF_RANGE)
+    for row in draft.rows:
+        table = row.table
+        if table is not None and not _in_range(table.x, table.y, table.width, table.height):
+            yield PlanFault(FaultCode.OUT_OF_RANGE, Selection(frozenset({row.row_id})), row.label)
+    for shape in draft.all_shapes:
+        words = (shape.x, shape.y) if shape.text_at is None else shape.text_at
+        offset = words[0] - shape.x, words[1] - shape.y
+        ends = [side for x, y in shape.points for side in (x - shape.x, y - shape.y)]
+        if not _in_range(shape.x, shape.y, shape.width, shape.height, *offset, *ends):
+            yield PlanFault(FaultCode.OUT_OF_RANGE, Selection(shapes=frozenset({shape.shape_id})), shape.text)
+    for one in draft.pictures:
+        if not _in_range(one.x, one.y, one.width, one.height) or min(one.width, one.height) < _LEAST_PICTURE:
+            yield PlanFault(FaultCode.OUT_OF_RANGE, Selection(shapes=frozenset({one.picture_id})))
+
+
+def _in_range(*values: float) -> bool:
+    return all(abs(value) <= MAX_COORDINATE for value in values)
 
 
 def _of_shapes(draft: PlanDraft) -> Iterator[PlanFault]:

@@ -7,11 +7,13 @@ Seats are ranked by their distance to that point. It is derived as the booking s
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 from app.core.focal_point import names_focus
 from app.core.plan_areas import bounds_of
-from app.core.plan_draft import DraftShape, PlanDraft
+from app.core.plan_draft import DraftRow, DraftShape, PlanDraft
 from app.core.plan_geometry import Place, turned
+from app.core.plan_memo import Memo
 
 
 class FocusSource(StrEnum):
@@ -29,10 +31,20 @@ def focus_of(draft: PlanDraft) -> tuple[Place, FocusSource]:
     stages = [shape for shape in draft.shapes if names_focus(shape.text)]
     if stages:
         return _middle_of(max(stages, key=_size_of)), FocusSource.STAGE
-    xs = [seat.x for row in draft.rows for seat in row.seats]
-    if not xs:
+    boxes = _BOXES.of((row for row in draft.rows if row.seats), _box_of)
+    if not boxes:
         return (draft.width / 2, 0.0), FocusSource.UPPER_EDGE
-    return ((min(xs) + max(xs)) / 2, min(seat.y for row in draft.rows for seat in row.seats)), FocusSource.UPPER_EDGE
+    left, right = min(box[0] for box in boxes), max(box[1] for box in boxes)
+    return ((left + right) / 2, min(box[2] for box in boxes)), FocusSource.UPPER_EDGE
+
+
+def _box_of(row: DraftRow) -> tuple[float, float, float]:
+    """Left, right and top of the seats of a row."""
+    xs = [seat.x for seat in row.seats]
+    return min(xs), max(xs), min(seat.y for seat in row.seats)
+
+
+_BOXES: Final[Memo[DraftRow, tuple[float, float, float]]] = Memo()
 
 
 def _size_of(shape: DraftShape) -> float:

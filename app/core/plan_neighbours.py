@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
@@ -24,18 +24,28 @@ SHORT_ROW: Final = 3
 """Distances; a row with fewer is measured by its section too."""
 _AISLE: Final = 1.0
 """How much wider an aisle makes a distance, as a share of the usual one."""
-_STEPS: Final[Memo[DraftRow, Steps]] = Memo()
+
+
+@dataclass(frozen=True, slots=True)
+class _RowSteps:
+    """Distances in one row: all, the usual one, the widest."""
+
+    steps: Steps
+    usual: float
+    widest: float
+
+
+_STEPS: Final[Memo[DraftRow, _RowSteps]] = Memo()
 
 
 def aisles_of(draft: PlanDraft) -> dict[int, tuple[int, ...]]:
     """By row: the places in it before which an aisle is. Rows without one are not named."""
-    steps = _STEPS.of(draft.rows, _steps_of)
-    usual = _usual_distances(draft, steps)
+    known = _STEPS.of(draft.rows, _steps_of_row)
+    usual = _usual_distances(draft, known)
     found: dict[int, tuple[int, ...]] = {}
-    for row, own, distance in zip(draft.rows, steps, usual, strict=True):
-        wide = np.flatnonzero(own > GAP * distance) + 1
-        if len(wide):
-            found[row.row_id] = tuple(int(place) for place in wide)
+    for row, own, distance in zip(draft.rows, known, usual, strict=True):
+        if own.widest > GAP * distance:
+            found[row.row_id] = tuple(int(place) for place in np.flatnonzero(own.steps > GAP * distance) + 1)
     return found
 
 
@@ -46,19 +56,24 @@ def parts_of(row: DraftRow, aisles: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _steps_of(row: DraftRow) -> Steps:
-    places = row.places
-    return np.array([math.dist(*pair) for pair in pairwise(places)], np.float64)
+    return np.array([math.dist(*pair) for pair in pairwise(row.places)], np.float64)
 
 
-def _usual_distances(draft: PlanDraft, steps: list[Steps]) -> Iterator[float]:
+def _steps_of_row(row: DraftRow) -> _RowSteps:
+    steps = _steps_of(row)
+    return _RowSteps(steps, _lower_median(steps), float(steps.max()) if len(steps) else 0.0)
+
+
+def _usual_distances(draft: PlanDraft, known: list[_RowSteps]) -> Iterator[float]:
     """For each row the distance that is usual in it; rows that are too short to tell go by their section as well."""
-    by_section: dict[int, list[Steps]] = {}
-    for row, own in zip(draft.rows, steps, strict=True):
-        by_section.setdefault(row.section_id, []).append(own)
+    short = {row.section_id for row, own in zip(draft.rows, known, strict=True) if len(own.steps) < SHORT_ROW}
+    by_section: dict[int, list[Steps]] = {section_id: [] for section_id in short}
+    for row, own in zip(draft.rows, known, strict=True):
+        if row.section_id in short:
+            by_section[row.section_id].append(own.steps)
     medians = {section: _lower_median(np.concatenate(parts)) for section, parts in by_section.items()}
-    for row, own in zip(draft.rows, steps, strict=True):
-        usual = _lower_median(own)
-        yield min(usual, medians[row.section_id]) if len(own) < SHORT_ROW else usual
+    for row, own in zip(draft.rows, known, strict=True):
+        yield min(own.usual, medians[row.section_id]) if len(own.steps) < SHORT_ROW else own.usual
 
 
 def _lower_median(steps: Steps) -> float:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from app.core.plan_draft import DraftRow, PlanDraft, Selection
 from app.core.plan_fault_kinds import FaultCode, PlanFault
 from app.core.plan_floors import floor_of_row
+from app.core.plan_geometry import MAX_COORDINATE
 from app.core.plan_memo import Memo
 
 Floats = npt.NDArray[np.float64]
@@ -55,7 +56,9 @@ def faults_of_places(draft: PlanDraft) -> Iterator[PlanFault]:
         near[own] = seats_too_near(at[own], 2 * draft.seat_radius * _TOO_NEAR)
     near &= ~together
     outside = ((at < 0) | (at > (draft.width, draft.height))).any(axis=1)
+    beyond = (np.abs(at) > MAX_COORDINATE).any(axis=1)
     for code, which in (
+        (FaultCode.OUT_OF_RANGE, beyond),
         (FaultCode.SEATS_COINCIDE, together),
         (FaultCode.SEATS_OVERLAP, near),
         (FaultCode.SEATS_OUTSIDE, outside),
@@ -69,7 +72,10 @@ def seats_together(at: Floats) -> Flags:
     """Which seats stand at the place of another, to a thousandth of a unit."""
     if not len(at):
         return np.zeros(0, np.bool_)
-    _places, which, counts = np.unique(np.round(at, _PLACES), axis=0, return_inverse=True, return_counts=True)
+    steps = np.round(at * 10**_PLACES).astype(np.int64)
+    _places, which, counts = np.unique(
+        steps[:, 0] * (2 * _STRIDE) + steps[:, 1], return_inverse=True, return_counts=True
+    )
     together: Flags = counts[which.reshape(-1)] > 1
     return together
 

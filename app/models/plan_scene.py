@@ -38,6 +38,7 @@ def plan_scene(
     floor_no: int = 0,
     *,
     with_neighbours: bool = False,
+    with_focus: bool = True,
     lost: tuple[TakenSeat, ...] = (),
 ) -> CanvasScene:
     """One floor; seats that a fault (no mere warning) is about are ringed, those of `lost` show where they were."""
@@ -68,7 +69,7 @@ def plan_scene(
         GRID,
         wrong,
         tuple(_picture(one) for one in draft.pictures if shown_on(draft, one.floor_no) == floor_no),
-        CanvasFocus(x, y, source is not FocusSource.PLAN),
+        CanvasFocus(x, y, source is not FocusSource.PLAN) if with_focus else None,
         aisles_of(draft) if with_neighbours else None,
         tuple(
             CanvasSeat(f"lost {seat.guid}", *seat.place, "", seat.ref.number, 0, seat.ref.number)
@@ -139,7 +140,7 @@ def _shape(shape: DraftShape, standing_name: str | None) -> CanvasShape:
     text = shape.text if standing_name is None else standing_name
     name = text or _("Shape")
     if standing_name is not None:
-        name = _("Standing places {name}").format(name=standing_name or "–")
+        name = figures().joined([_("Standing places"), standing_name or "–"])
     bounds = bounds_of(shape)
     if shape.shape == "text":
         half = max(len(text), 1) * shape.text_size * _LETTER_SHARE / 2

@@ -119,12 +119,18 @@ class PlanEditorScreen(QWidget):
     def _scene(self) -> CanvasScene:
         """The floor as it is drawn; made anew only when something of it is another."""
         work = self._work
+        with_focus = not work.selection  # it would be in the way of whoever works on something else
         shown: tuple[object, ...] = (
-            id(work.draft), id(self._faults), work.floor_no, self._with_neighbours, work.taken,
+            id(work.draft), id(self._faults), work.floor_no, self._with_neighbours, with_focus, work.taken,
         )  # fmt: skip
         if self._shown is None or self._shown[0] != shown:
             made = plan_scene(
-                work.draft, self._faults, work.floor_no, with_neighbours=self._with_neighbours, lost=work.lost_taken
+                work.draft,
+                self._faults,
+                work.floor_no,
+                with_neighbours=self._with_neighbours,
+                with_focus=with_focus,
+                lost=work.lost_taken,
             )
             self._shown = shown, made
             self._drawn_from = work.draft, self._faults

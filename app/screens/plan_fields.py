@@ -110,6 +110,11 @@ def small_button(sign: str, words: str) -> QToolButton:
     return made
 
 
+def as_it_is(text: str) -> str:
+    """Text that reads from left to right in any language: pointers, words of a machine."""
+    return f"\u2066{text}\u2069"
+
+
 def emptied(box: QVBoxLayout) -> None:
     """Take everything out of a column."""
     while box.count():

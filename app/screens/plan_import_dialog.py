@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from app.i18n import _, figures, marked, ngettext
 from app.screens.plan_dialogs import PlanDialog
-from app.screens.plan_fields import captioned, show_layout
+from app.screens.plan_fields import as_it_is, captioned, show_layout
 from backend_client.wire import PlanFileReport, PlanFinding
 from widgets.build import column, label, scrolling, set_tone
 from widgets.theme import Theme
 from widgets.tick_box import TickBox
 
 _WIDTH_PX, _HEIGHT_PX = 720, 560
-_REPAIRS_PX = 150
+_REPAIRS_PX, _LINE_PX = 150, 34
 _SHOWN: Final = 500
 _BY_THEMSELVES: Final = frozenset({"uuid-for-guid", "set-tables-apart"})
 """Made without being asked for, because they change nothing that a buyer could tell."""
@@ -130,13 +130,15 @@ class ImportPlanDialog(PlanDialog):
         for name, box in self.repairs.items():
             box.setVisible(name in self._offered)
         self._repair_area.show()
+        self._repair_area.setFixedHeight(min(_REPAIRS_PX, _LINE_PX * len(self._offered)))
         self._repair_title.show()
 
     def _list(self, findings: Iterable[PlanFinding], count: int, sign: str) -> None:
         shown = tuple(findings)[:_SHOWN]
         for finding in shown:
             place = finding.pointer or _("Whole file")
-            item = QListWidgetItem(f"{sign} {place}\n{finding.message}")
+            # In a language from right to left neither a pointer nor the reader's English words turn round.
+            item = QListWidgetItem(f"{sign} {as_it_is(place)}\n{as_it_is(finding.message)}")
             item.setToolTip(f"{finding.code}\n{finding.message}")
             self.findings.addItem(item)
         if count > len(shown):
@@ -156,7 +158,6 @@ class ImportPlanDialog(PlanDialog):
         holder = QWidget()
         self._boxes = column(theme, gap="tight", parent=holder)
         self._repair_area = scrolling(holder)
-        self._repair_area.setMaximumHeight(_REPAIRS_PX)
         self._repair_title.hide()
         self._repair_area.hide()
         self.inside.addWidget(self._repair_title)
@@ -167,6 +168,7 @@ class ImportPlanDialog(PlanDialog):
         show_layout(self._pattern_box, shown=False)
         self.inside.addLayout(self._pattern_box)
         self.findings.setWordWrap(True)
+        self.findings.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.findings.setAccessibleName(_("What was found in the file"))
         self.inside.addWidget(self.findings, 1)
 

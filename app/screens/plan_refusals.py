@@ -7,14 +7,14 @@ from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPushButton, QWidget
 
 from app.core.plan_work import PlanWork
 from app.i18n import _, figures, ngettext
-from app.screens.plan_fields import plain_button
+from app.screens.plan_fields import as_it_is, plain_button
 from app.screens.words import seat_name
 from backend_client.wire import SeatRef
-from widgets.build import column, label, row
+from widgets.build import column, label
 from widgets.theme import Theme
 
 _SHOWN = 200
-_LINE_PX, _LINES = 30, 4
+_LINE_PX, _LINES = 42, 3
 
 
 class RefusalList(QWidget):
@@ -32,13 +32,12 @@ class RefusalList(QWidget):
         self.restore = plain_button(_("Put the lost seats back"))
         self.close_list: QPushButton = plain_button(_("Close the list"))
         self.entries.setWordWrap(True)
+        self.entries.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         page = column(theme, gap="tight", parent=self)
         page.addWidget(self.title)
         page.addWidget(self.entries)
-        buttons = row(theme)
-        buttons.addWidget(self.restore, 1)
-        buttons.addWidget(self.close_list, 1)
-        page.addLayout(buttons)
+        page.addWidget(self.restore)
+        page.addWidget(self.close_list)
         self.entries.itemClicked.connect(self._on_item_chosen)
         self.entries.itemActivated.connect(self._on_item_chosen)
         self.restore.clicked.connect(self._on_restore_clicked)
@@ -59,7 +58,7 @@ class RefusalList(QWidget):
         count = len(work.taken or work.refused)
         words = ngettext("{count} seat is in the way", "{count} seats are in the way", count)
         if not work.taken:
-            texts = [refused.words for refused in work.refused]
+            texts = [as_it_is(refused.words) for refused in work.refused]
             words = ngettext("{count} thing was refused", "{count} things were refused", count)
         self.title.setText(words.format(count=figures().number(count)))
         self.entries.setAccessibleName(self.title.text())

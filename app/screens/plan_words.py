@@ -31,6 +31,7 @@ _WORDS: Final[dict[FaultCode, str]] = {
     FaultCode.SHAPE_WITHOUT_TEXT: marked("A text has no words"),
     FaultCode.TOO_LARGE: marked("The plan has more in it than the booking system takes"),
     FaultCode.TEXT_UNUSABLE: marked("A text is too long, or has signs in it that cannot be printed: {name}"),
+    FaultCode.OUT_OF_RANGE: marked("Something stands further away, or is larger, than a plan can say"),
     FaultCode.SECTION_LOOKS_ALIKE: marked("Section {name} looks like another section"),
     FaultCode.CATEGORY_LOOKS_ALIKE: marked("The price category {name} looks like another one"),
     FaultCode.STANDING_UNNAMED: marked("Standing places have no name"),
@@ -107,7 +108,7 @@ def _shape_words(draft: PlanDraft, key: int) -> str:
     """What the one chosen thing without seats is."""
     standing, shape = draft.standing_of(key), draft.shape(key)
     if standing is not None:
-        return _("Standing places {name}").format(name=standing.name.strip() or "–")
+        return figures().joined([_("Standing places"), standing.name.strip() or "–"])
     if shape is None:
         return _("Picture under the drawing")
     return _("Text") if shape.shape == "text" else shape.text.strip() or _("Shape")

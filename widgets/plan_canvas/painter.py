@@ -15,7 +15,8 @@ from widgets.plan_canvas.view import CanvasView
 from widgets.theme import Theme
 
 _GRID_FROM_PX = 12.0
-_FOCUS_PX = 9.0
+_FOCUS_PX = 12.0
+_HALO_PX = 4.0
 _TEXT_LEAST_PX, _TEXT_MOST_PX = 6, 96
 
 
@@ -147,17 +148,15 @@ class HallPainter:
             painter.drawRect(box)
 
     def _paint_focus(self, focus: CanvasFocus) -> None:
-        """A target where people look; dashed as long as it is derived."""
+        """Four ticks about the point where people look: a word there can be read. Dashed while it is derived."""
         painter, middle = self._painter, self._view.to_px(focus.x, focus.y)
         style = Qt.PenStyle.DashLine if focus.is_derived else Qt.PenStyle.SolidLine
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        for color, width in ((self._theme.map_color("ground"), 4.0), (self._theme.map_color("lost"), 1.6)):
-            painter.setPen(QPen(color, width, style if width < 2 else Qt.PenStyle.SolidLine))
-            painter.drawEllipse(middle, _FOCUS_PX, _FOCUS_PX)
-            painter.setPen(QPen(color, width))
+        for color, width in ((self._theme.map_color("ground"), _HALO_PX), (self._theme.map_color("lost"), 2.0)):
+            painter.setPen(QPen(color, width, style if width < _HALO_PX else Qt.PenStyle.SolidLine))
             for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
                 way = QPointF(dx, dy)
-                painter.drawLine(middle + way * (_FOCUS_PX - 5), middle + way * (_FOCUS_PX + 5))
+                painter.drawLine(middle + way * _FOCUS_PX, middle + way * 2 * _FOCUS_PX)
 
     # ------------------------------------------------------------ shapes
 

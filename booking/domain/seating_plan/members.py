@@ -108,8 +108,10 @@ class Members:
             return str(value)
         return None if value is None else self.text(name)
 
-    def number(self, name: str, *, required: bool = True, minimum: float = -MAX_COORDINATE) -> float | None:
-        """A finite number from `minimum` to the largest coordinate; true and false are no numbers."""
+    def number(
+        self, name: str, *, required: bool = True, minimum: float = -MAX_COORDINATE, maximum: float = MAX_COORDINATE
+    ) -> float | None:
+        """A finite number from `minimum` to `maximum`, else the largest coordinate; true and false are no numbers."""
         value = self._value(name, required=required)
         if value is None:
             return None
@@ -119,8 +121,8 @@ class Members:
         if isinstance(value, float) and not math.isfinite(value):
             self._findings.fault(self.at(name), FindingCode.NOT_FINITE, f"{value} is not a finite number")
             return None
-        if not minimum <= value <= MAX_COORDINATE:
-            message = f"expected a number from {minimum:g} to {MAX_COORDINATE:g}"
+        if not minimum <= value <= maximum:
+            message = f"expected a number from {minimum:g} to {maximum:g}"
             self._findings.fault(self.at(name), FindingCode.OUT_OF_RANGE, message)
             return None
         return float(value)
@@ -179,7 +181,9 @@ class Members:
 
     def whole(self, name: str, *, minimum: int, maximum: int, required: bool = True) -> int | None:
         """A whole number within bounds; 3.0 is one."""
-        value = self.number(name, required=required, minimum=min(0.0, minimum))
+        value = self.number(
+            name, required=required, minimum=min(0.0, minimum), maximum=max(MAX_COORDINATE, float(maximum))
+        )
         if value is None:
             return None
         if value != int(value) or not minimum <= value <= maximum:
