@@ -164,7 +164,7 @@ async def _read_list(db: Database, provider: PaymentProvider | None, run: Leased
         except (ProviderAwayError, TimeoutError, ValueError) as error:
             await _give_back(db, run, f"{type(error).__name__}: {error}")
             return False
-        rows = [_row_of(movement) for movement in page.movements]
+        rows = [row_of(movement) for movement in page.movements]
         if not await reconciliation_queries_runs.keep_page(db, run.run_id, run.holder, LEASE, rows, page.cursor):
             log.info("comparison %s has another driver", run.run_id)
             return False
@@ -180,7 +180,8 @@ async def _page_of(provider: PaymentProvider | None, run: Leased, cursor: str) -
         return await provider.list_movements(run.list_since, run.list_until, cursor)
 
 
-def _row_of(movement: ProviderMovement) -> dict[str, object]:
+def row_of(movement: ProviderMovement) -> dict[str, object]:
+    """A movement with the members of `run_movements`."""
     return {
         "provider_ref": movement.provider_ref, "movement_ref": movement.movement_ref,
         "idempotency_key": movement.idempotency_key, "kind": movement.kind, "status": movement.status,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
@@ -132,3 +132,56 @@ async def open_house(db: Database, seats: int = 60) -> AsyncIterator[House]:
     yield house
     await provider.close()
     await server.close()
+
+
+_ITEM = (
+    "INSERT INTO reconciliation_items (item_id, kind, subject, event_id, order_id, operation_id, currency,"
+    " opened_at{more}) SELECT gen_random_uuid(), kind, {subject}, event_id, order_id, operation_id, currency, opened_at{values}"
+    " FROM reconciliation_items WHERE kind = 'capture-failed'"
+)
+_APPROVED = (
+    "INSERT INTO item_approvals (approval_id, item_id, action, asked_by, asked_at, reason, decision, decided_by,"
+    " decided_at) SELECT gen_random_uuid(), item_id, 'note', {asker}, booking_now(), 'x', {decision}, {decider}, {at}"
+    " FROM reconciliation_items WHERE kind = {kind} LIMIT 1"
+)
+_ANA = "'01a22b71-ce31-738e-83d1-861975c53af8'"
+
+ITEM_PLANTS: Mapping[str, tuple[str, ...]] = {
+    "act-above-the-limit-took-two": (
+        "ALTER TABLE item_approvals DROP CONSTRAINT approval_takes_two;"
+        + _APPROVED.format(
+            asker=_ANA, decision="'approved'", decider=_ANA, at="booking_now()", kind="'capture-failed'"
+        ),
+        _APPROVED.format(
+            asker=_ANA, decision="'approved'", decider="gen_random_uuid()", at="booking_now()", kind="'unknown-overdue'"
+        ),
+    ),
+    "ended-item-says-who-and-why": (
+        (
+            "UPDATE reconciliation_items SET resolved_at = booking_now(), resolved_by = 'authority', resolution = ''"
+            " WHERE resolved_at IS NULL"
+        ),
+        (
+            "UPDATE reconciliation_items SET resolved_at = booking_now(), resolved_by = 'supervisor:x', resolution = 'so'"
+            " WHERE resolved_at IS NULL"
+        ),
+    ),
+    "ended-item-waits-for-nobody": (
+        _APPROVED.format(asker=_ANA, decision="''", decider="NULL", at="NULL", kind="'unknown-overdue'"),
+    ),
+    "open-item-is-there-once": (
+        "DROP INDEX item_open_once;" + _ITEM.format(subject="subject", more="", values=""),
+        "UPDATE reconciliation_items SET event_id = event_id + 1 WHERE order_id IS NOT NULL",
+        "UPDATE reconciliation_items SET currency = 'USD' WHERE order_id IS NOT NULL",
+        "UPDATE reconciliation_items SET order_id = NULL, event_id = NULL WHERE order_id IS NOT NULL",
+    ),
+    "supervisors-word-has-its-evidence": (
+        "UPDATE payment_operations SET decided_by = 'supervisor:x' WHERE kind = 'authorize' AND status = 'SUCCEEDED'",
+    ),
+    "comparison-forgets-what-it-read": (
+        "UPDATE reconciliation_runs SET state = 'done', ended_at = booking_now()",
+        "UPDATE reconciliation_runs SET read = read + 1",
+        "UPDATE reconciliation_runs SET opened_items = 1",
+    ),
+}
+"""Rule → what breaks it, one for each thing that the rule says, in the house of `test_reconciliation_invariants`."""

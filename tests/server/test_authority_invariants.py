@@ -26,6 +26,7 @@ from booking.services.take_payment import mark_sent, record_result
 from booking.store.database import Database
 from tests.server.box_office import Desk, fan, make_event, reported, till
 from tests.server.general_admission import PLACE_PLANTS
+from tests.server.reconciliation_house import ITEM_PLANTS
 from tests.server.refund_desk import issued, pay_part, refund
 
 SOLD, HELD, PAYING, AUTHORIZED = 1, 5, 8, 12  # seats of the sales that every plant begins with
@@ -151,13 +152,13 @@ async def test_real_sales_break_no_rule(dsn: str, busy_evening: Database) -> Non
 
 
 def test_every_rule_has_its_plant() -> None:
-    assert set(PLANTS) | set(PLACE_PLANTS) == set(rule_names())
+    assert set(PLANTS) | set(PLACE_PLANTS) | set(ITEM_PLANTS) == set(rule_names())
 
 
 async def test_each_rule_finds_the_breach_planted_for_it(busy_evening: Database) -> None:
     for rule in sql.invariants():
-        if rule.name in PLACE_PLANTS:
-            continue  # they need places: test_general_admission_invariants plants those
+        if rule.name in PLACE_PLANTS or rule.name in ITEM_PLANTS:
+            continue  # they need places or items: their own tests plant those
         async with busy_evening.general.trip(10) as connection:
             plant = connection.transaction()
             await plant.start()
