@@ -155,6 +155,8 @@ def _read(operation: PaymentOperation, answer: Answer, steps: list[Evidence]) ->
         reference, decline_code = str(told["charge"]), str(told["decline_code"])
         brand, next_action = str(told["card_brand"]), str(told["next_action"])
         fingerprint = str(told.get("card_fingerprint", ""))
+        until = told.get("expires_at")
+        expires_at = None if until is None else datetime.fromtimestamp(float(until), UTC)
     except (ValueError, KeyError, TypeError):
         return _unknown(steps, f"status {answer.status}, {_error_code(answer) or 'no answer that we know'}")
     steps.append(_step("received", f"{answer.status} {told['status']} {reference} {amount_minor} {decline_code}"))
@@ -167,6 +169,7 @@ def _read(operation: PaymentOperation, answer: Answer, steps: list[Evidence]) ->
         next_action=next_action,
         evidence=tuple(steps),
         card_fingerprint=fingerprint,
+        expires_at=expires_at,
     )
 
 

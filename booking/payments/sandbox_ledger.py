@@ -120,6 +120,13 @@ class SandboxLedger:
         """The ledger's time, in seconds since 1970; while it replays its file, the time of the line."""
         return self._clock() + self.ahead_s if self._replayed_at is None else self._replayed_at
 
+    def expires_at(self, charge: str) -> float | None:
+        """When an authorization of this charge ends; None for a charge that has no money to take any more."""
+        found = self.charges.get(charge)
+        if found is None or found.status is not ChargeStatus.AUTHORIZED:
+            return None
+        return found.granted_at + self._authorization_s
+
     def carry_out(self, request: Request, *, refuse_with: str = "", needs_action: bool = False) -> Operation:
         """Do what is asked, once. `refuse_with` and `needs_action` script an authorization's answer.
 

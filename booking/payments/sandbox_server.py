@@ -144,6 +144,7 @@ class Sandbox:
             "next_action": f"redirect:{self.url}{CHALLENGES}/{request.operation_id}" if challenge else "",
             "card_brand": "Visa" if request.kind is Kind.AUTHORIZE else "",
             "card_fingerprint": fingerprint_of(request.payment_method),
+            "expires_at": self.ledger.expires_at(operation.charge) if request.kind is Kind.AUTHORIZE else None,
         }
 
     def _tell(self, operation: Operation) -> None:

@@ -51,8 +51,7 @@ async def page(calls: StripeCalls, provider: str, since: datetime, until: dateti
     except (RefusedError, NoAnswerError, KeyError, TypeError, ValueError) as error:
         raise ProviderAwayError(f"no list of {part}: {error}") from error
     inside = tuple(movement for movement in movements if since <= movement.at < until)
-    older = bool(entries) and datetime.fromtimestamp(int(entries[-1]["created"]), UTC) < since - timedelta(seconds=1)
-    if found.get("has_more") and entries and not older:
+    if found.get("has_more") and entries:
         return MovementPage(inside, f"{part}:{entries[-1]['id']}")
     following = _PARTS[_PARTS.index(part) + 1 :]
     return MovementPage(inside, f"{following[0]}:" if following else "")

@@ -24,6 +24,7 @@ from booking.payments.stripe_reading import (
     PROVIDER,
     WITHDRAWN,
     IntentState,
+    capture_before,
     captured_amount,
     card_of,
     decline_code_of,
@@ -337,6 +338,7 @@ class StripeProvider:
             card_brand=card.brand,
             card_fingerprint=card.fingerprint,
             evidence=talk.steps,
+            expires_at=capture_before(thing) if operation.kind is OperationKind.AUTHORIZE else None,
         )
 
     def _declined(self, operation: PaymentOperation, code: str, talk: Talk, reference: str = "") -> OperationResult:

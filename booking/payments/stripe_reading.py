@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import Enum, auto
 from typing import Any
 
@@ -121,6 +122,15 @@ def card_of(intent: dict[str, Any]) -> Card:
         if isinstance(card, dict):
             return Card(str(card.get("brand") or ""), str(card.get("fingerprint") or ""))
     return Card()
+
+
+def capture_before(intent: dict[str, Any]) -> datetime | None:
+    """Until when an authorization can be captured, as far as its charge says."""
+    charge = intent.get("latest_charge")
+    details = charge.get("payment_method_details") if isinstance(charge, dict) else None
+    card = (details.get("card") or details.get("card_present")) if isinstance(details, dict) else None
+    until = card.get("capture_before") if isinstance(card, dict) else None
+    return datetime.fromtimestamp(until, UTC) if isinstance(until, int) else None
 
 
 def captured_amount(intent: dict[str, Any]) -> object:

@@ -9,7 +9,15 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from booking.payments.sandbox_ledger import ChargeStatus, Kind, OperationConflictError, Request, SandboxLedger, Status
+from booking.payments.sandbox_ledger import (
+    DAY_S,
+    ChargeStatus,
+    Kind,
+    OperationConflictError,
+    Request,
+    SandboxLedger,
+    Status,
+)
 
 
 def ask(ledger: SandboxLedger, kind: Kind, amount: int = 100, *, charge: str = "ch_000001", name: str = "") -> str:
@@ -106,3 +114,27 @@ class Books(RuleBasedStateMachine):
 
 TestBooks = Books.TestCase
 TestBooks.settings = settings(max_examples=50, stateful_step_count=20, deadline=None)
+
+
+def test_p26_an_authorization_of_seven_days_is_not_captured_on_day_eight(tmp_path: Path) -> None:
+    ledger = SandboxLedger(tmp_path / "books", authorization_days=7, clock=lambda: 1_000.0)
+    ask(ledger, Kind.AUTHORIZE)
+    ledger.ahead_s = 7 * DAY_S - 1
+    assert ledger.expires_at("ch_000001") == 1_000.0 + 7 * DAY_S
+    ask(ledger, Kind.AUTHORIZE)
+    ledger.ahead_s = 7 * DAY_S
+    assert ask(ledger, Kind.CAPTURE) == "authorization-expired"
+    assert ask(ledger, Kind.CAPTURE, charge="ch_000002") == ""
+    assert ask(ledger, Kind.VOID) == "", "what has let itself go need not be let go"
+    again = SandboxLedger(tmp_path / "books", authorization_days=7, clock=lambda: 1_000.0)
+    assert (again.charges, again.operations) == (ledger.charges, ledger.operations)
+
+
+def test_what_is_done_by_hand_is_no_operation_of_a_caller(ledger: SandboxLedger) -> None:
+    taken = ledger.by_hand(Kind.CAPTURE, charge="ch_000001")
+    assert (taken.by_hand, taken.request.amount, taken.request.currency) == (True, 100, "EUR")
+    assert ask(ledger, Kind.CAPTURE) == "charge-captured"
+    assert ledger.by_hand(Kind.REFUND, charge="ch_000001", amount=40).status is Status.SUCCEEDED
+    assert ledger.by_hand(Kind.AUTHORIZE, amount=5, currency="USD").charge == "ch_000002"
+    with pytest.raises(KeyError):
+        ledger.by_hand(Kind.VOID, charge="ch_000009")
