@@ -288,8 +288,7 @@ class Bindings(QObject):
         self._deeds.start("close", self._close)
 
     async def _close(self) -> None:
-        if await self._may_leave(_("Close the console"), _("Stay")):
-            await self.plans.keep_now()
+        if await self._may_leave(_("Close the console"), _("Stay")) and await self.plans.may_close():
             self.closing.emit()
 
     async def _may_leave(self, yes: str, no: str) -> bool:

@@ -69,6 +69,18 @@ class PlanBindings(QObject):
         if await drafts.read() is not None:
             self._window.screens.events.tell(advice_for("plan-kept"))
 
+    async def may_close(self) -> bool:
+        """Keep what is not saved before the console ends; ask when it would be lost."""
+        self._keep.stop()
+        if await self._is_kept():
+            return True
+        words = Advice(
+            _("This plan is not saved"),
+            _("It cannot be kept either: the disk is full or may not be written."),
+            "danger",
+        )
+        return await ask(AskDialog(self._window.theme, words, _("Close the console"), _("Stay here"), self._window))
+
     async def keep_now(self) -> None:
         """Keep what is not saved, before the console ends."""
         self._keep.stop()
@@ -263,10 +275,16 @@ class PlanBindings(QObject):
             self._keep.start()
 
     async def _keep_draft(self) -> None:
+        await self._is_kept()
+
+    async def _is_kept(self) -> bool:
+        """Keep what is not saved; False, and said, when the disk does not take it."""
         if not self._recalled:
-            return  # what is kept has not been looked at yet
+            return True  # what is kept has not been looked at yet
         try:
             await keep_draft(self._desk)
         except OSError as error:
             _LOG.warning("the draft is not kept: %s", error)
             self._editor.tell(advice_for("plan-draft-not-kept"))
+            return False
+        return True

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtWidgets import QApplication
 
 from app.journal.plan_draft_file import FILE_NAME
 from app.screens.dialogs import AskDialog
 from tests.gui.conftest import QLoop, counter_of, rest, until
-from tests.gui.plan_stage import VENUE, choose_file, draw, editor_of
+from tests.gui.plan_stage import VENUE, choose_file, dialog_of, draw, editor_of
 from widgets.plan_canvas import Tool
 
 
@@ -37,6 +38,39 @@ def test_a_draft_outlives_the_console(qloop: QLoop, tmp_path: Path) -> None:
 
     qloop.run(first())
     qloop.run(second())
+
+
+def test_closing_with_a_draft_that_the_disk_does_not_take_is_asked_about(
+    qloop: QLoop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scene() -> None:
+        async with editor_of(tmp_path) as (showcase, editor, work):
+            draw(editor, Tool.ROW, (200, 200), (400, 200))
+            await until((tmp_path / FILE_NAME).exists, "the kept draft")
+            draw(editor, Tool.ROW, (200, 230), (400, 230))
+            kept = showcase.console.desk.plan_drafts
+            assert kept is not None
+            write = type(kept).write
+
+            async def full(_self: object, _data: bytes) -> None:
+                raise OSError(28, "No space left on device")
+
+            monkeypatch.setattr(type(kept), "write", full)
+            closing: list[bool] = []
+            showcase.console.bindings.closing.connect(lambda: closing.append(True))
+            showcase.console.window.close()
+            question = await dialog_of(AskDialog, "the question")
+            question.no.click()
+            await rest(showcase)
+            assert not closing
+            assert showcase.console.window.isVisible()
+            assert len(work.draft.rows) == 2
+            monkeypatch.setattr(type(kept), "write", write)
+            showcase.console.window.close()
+            await until(lambda: bool(closing), "the end")
+            await rest(showcase)
+
+    qloop.run(scene())
 
 
 def test_a_damaged_draft_is_put_aside(qloop: QLoop, tmp_path: Path) -> None:

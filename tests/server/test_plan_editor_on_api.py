@@ -18,9 +18,22 @@ from app.actions.save_plan import put_event_on_plan, save_plan
 from app.actions.sign_in import sign_in
 from app.core import plan_edits as edits
 from app.core.errors import NotAllowedError, PlanNotReadyError
-from app.core.plan_draft import NO_CATEGORY, DraftPicture, DraftShape, DraftView, PlanDraft, SeatMark, Selection
+from app.core.plan_areas import add_picture, add_standing
+from app.core.plan_draft import (
+    NO_CATEGORY,
+    DraftPicture,
+    DraftShape,
+    DraftTable,
+    DraftView,
+    PlanDraft,
+    SeatMark,
+    Selection,
+)
 from app.core.plan_faults import faults_of, may_be_saved
 from app.core.plan_file import plan_body, read_plan, write_plan
+from app.core.plan_floors import add_floor, move_section_to_floor
+from app.core.plan_neighbours import aisles_of, open_aisle
+from app.core.plan_tables import BOOTH, TABLE, add_table
 from app.core.plan_work import PlanOrigin
 from app.showcase import small_hall
 from backend_client.errors import BookingRefusedError
@@ -119,6 +132,64 @@ async def test_views_and_pictures_outlive_being_opened_changed_and_saved(drawing
     assert not work.is_changed
 
 
+async def test_all_that_a_hall_has_goes_to_the_booking_system_and_comes_back(drawing: Drawing) -> None:
+    work, desk = drawing.desk.store.plan_work, drawing.desk
+    shapes = tuple(
+        replace(shape, text_color="#333333") for shape in work.draft.shapes
+    )  # what the format takes for none
+    drawn = with_table(with_table(replace(work.draft, shapes=shapes)), BOOTH)
+    drawn = add_floor(drawn, "Stalls", "Balcony")
+    drawn = move_section_to_floor(drawn, drawn.sections[1].section_id, 1)
+    drawn = add_standing(drawn, "Pit", 250, drawn.categories[1].category_id, AREA)
+    drawn = edits.add_shape(drawn, DraftShape(0, "ellipse", 600, 60, 80, 40, rotation=15, color="#aabbcc", floor_no=1))
+    drawn = add_picture(drawn, b"\x89PNG\r\n\x1a\n" + bytes(40), 400, 300, 1)
+    drawn = edits.put_focal(open_aisle(drawn, drawn.rows[0].seats[9].guid), (400.0, 20.0))
+    assert await drawing.save(drawn) == 1
+    (plan,) = (await load_plans(desk, drawing.venue.venue_id)).plans
+    await open_plan(desk, drawing.venue, plan, 1)
+    assert plan_body(work.draft) == plan_body(drawn)
+    assert aisles_of(work.draft).keys() == {work.draft.rows[0].row_id}
+    assert await drawing.save(edits.rename_row(work.draft, work.draft.rows[0].row_id, "AA")) == 2
+    event_id = await create_event(
+        drawing.db,
+        EventSpec(
+            name="An evening", plan_id=plan.plan_id, plan_version=2, starts_at=EVENING, zone="Europe/Lisbon",
+            currency="EUR", price_types=("Adult",), prices={"Stalls": (4_000,), "Balcony": (2_000,)},
+        ),
+    )  # fmt: skip
+    event = await desk.client.event(event_id)  # type: ignore[arg-type]  # the same number on both sides
+    assert [(tier.name, tier.capacity) for tier in event.tiers] == [("Pit", 250)]
+
+
+async def test_another_name_and_place_keep_a_seat_sold_and_a_lost_one_is_shown_where_it_was(drawing: Drawing) -> None:
+    work, desk = drawing.desk.store.plan_work, drawing.desk
+    first = work.draft
+    await drawing.save(first)
+    (plan,) = (await load_plans(desk, drawing.venue.venue_id)).plans
+    event_id = await create_event(
+        drawing.db,
+        EventSpec(
+            name="An evening", plan_id=plan.plan_id, plan_version=1, starts_at=EVENING, zone="Europe/Lisbon",
+            currency="EUR", price_types=("Adult",), prices={"Stalls": (4_000,), "Balcony": (2_000,)},
+        ),
+    )  # fmt: skip
+    await desk.client.hold_seats(event_id, (2, 3), key="hold")  # type: ignore[arg-type]
+    kept, lost = first.rows[0].seats[2], first.rows[0].seats[3]
+    renamed = edits.move(edits.number_seat(first, kept.guid, "99"), Selection(seats=frozenset({kept.guid})), 0, -12)
+    await drawing.save(edits.remove(renamed, Selection(seats=frozenset({lost.guid}))))
+    (event,) = work.origin.events
+    with pytest.raises(BookingRefusedError):
+        await put_event_on_plan(desk, event, 2, "a mixing desk")
+    ((taken),) = work.taken
+    assert (taken.guid, taken.place, taken.ref.number) == (lost.guid, lost.place, lost.number)
+    assert work.lost_taken == work.taken
+    work.restore_taken()
+    assert await drawing.save(work.draft) == 3
+    report = await put_event_on_plan(desk, event, 3, "a mixing desk")
+    assert report.applied
+    assert [(seat.row, seat.number) for seat in report.relabelled] == [("A", "99")]
+
+
 async def test_seats_under_sale_keep_an_event_on_its_version_and_are_shown(drawing: Drawing) -> None:
     work, desk = drawing.desk.store.plan_work, drawing.desk
     first = work.draft
@@ -171,6 +242,15 @@ def spoilable() -> PlanDraft:
     return replace(draft, rows=(replace(first, seats=seats), *draft.rows[1:]))
 
 
+AREA = DraftShape(0, "ellipse", 400.0, 560.0, 120.0, 60.0)
+
+
+def with_table(draft: PlanDraft, kind: str = TABLE) -> PlanDraft:
+    table = DraftTable(kind, "circle", 80.0, 560.0, 60.0, 60.0)
+    section, category = draft.sections[0].section_id, draft.categories[0].category_id
+    return add_table(draft, section, table, 6, category, lambda: str(uuid4()))
+
+
 SPOILED: dict[str, Spoil] = {
     "nothing": lambda d: d,
     "no category": lambda d: edits.set_category(d, SEAT, NO_CATEGORY),
@@ -191,6 +271,21 @@ SPOILED: dict[str, Spoil] = {
     "no seats": lambda d: replace(d, rows=()),
     "text without words": lambda d: edits.add_shape(d, DraftShape(0, "text", 50, 50)),
     "marks": lambda d: edits.set_mark(d, SEAT, SeatMark.ACCESSIBLE | SeatMark.RESTRICTED_VIEW, on=True),
+    "categories that look alike": lambda d: edits.change_category(edits.change_category(d, d.categories[0].category_id, "A", "#000000"), d.categories[1].category_id, "А", "#000000"),  # noqa: E501
+    "sections that look alike": lambda d: edits.rename_section(edits.rename_section(d, d.sections[0].section_id, "A"), d.sections[1].section_id, "А"),  # noqa: E501
+    "too long": lambda d: edits.rename_section(d, d.sections[1].section_id, "x" * 201),
+    "unprintable": lambda d: edits.number_seat(d, "spoiled", "1\x07"),
+    "spaces around": lambda d: edits.rename_row(d, d.rows[1].row_id, " A "),
+    "too far away": lambda d: replace(d, rows=(replace(d.rows[0], seats=(replace(d.rows[0].seats[0], x=2e6), *d.rows[0].seats[1:])), *d.rows[1:])),  # noqa: E501
+    "standing": lambda d: add_standing(d, "Pit", 10_000_000, d.categories[0].category_id, AREA),
+    "standing without a name": lambda d: add_standing(d, " ", 5, d.categories[0].category_id, AREA),
+    "standing twice": lambda d: add_standing(add_standing(d, "Pit", 5, d.categories[0].category_id, AREA), "Pit", 5, d.categories[0].category_id, AREA),  # noqa: E501
+    "standing without a category": lambda d: add_standing(d, "Pit", 5, NO_CATEGORY, AREA),
+    "a table": lambda d: with_table(d, BOOTH),
+    "floors": lambda d: move_section_to_floor(add_floor(d, "Stalls", "Balcony"), d.sections[1].section_id, 1),
+    "a floor without a name": lambda d: add_floor(d, "Stalls", ""),
+    "a section on no floor": lambda d: replace(d, sections=(d.sections[0], replace(d.sections[1], floor_no=3))),
+    "standing on no floor": lambda d: add_standing(d, "Pit", 5, d.categories[0].category_id, replace(AREA, floor_no=1)),
 }  # fmt: skip
 
 
