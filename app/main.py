@@ -21,7 +21,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QGuiApplication, QIcon, QPixmap
 from PySide6.QtWidgets import QApplication
 
-from app.actions.desk import Desk
+from app.actions.desk import CardWay, Desk, Patience
 from app.bridge.crash import CrashReporter
 from app.bridge.deeds import Deeds
 from app.bridge.device_thread import DeviceThread, TerminalOnThread
@@ -45,6 +45,8 @@ from app.screens.main_window import MainWindow, Surroundings
 from app.screens.refused_start import RefusedStart, start_words
 from app.screens.words import Advice, advice_for
 from app.settings import (
+    CARD_WAY,
+    HAND_OVER_AFTER_S,
     HOLD_WARNING_S,
     LANGUAGE,
     PATTERNS,
@@ -224,6 +226,8 @@ def make_desk(
         store=ConsoleStore(ServerClock(steady_seconds)),
         vault=CredentialVault(f"{server} {identity}"),
         terminal=terminal,
+        card_way=CardWay(settings.get(CARD_WAY)),
+        patience=Patience(hand_over_s=settings.get(HAND_OVER_AFTER_S)),
         printer=PdfTicketPrinter(options.data / "tickets", stock, settings.get(PRINTER_DPI)),
         plan_drafts=PlanDraftFile(options.data),
         device_name=platform.node() or "console",

@@ -11,6 +11,9 @@ from time import monotonic
 
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.actions.leave_sale import leave_paid_parts
+from app.actions.pay_card import pay_card
+from app.actions.pay_cash import pay_cash
 from app.bridge.crash import CrashReporter
 from app.bridge.loop import run
 from app.bridge.pictures import all_drawn, picture_of
@@ -25,6 +28,7 @@ from app.i18n import _
 from app.main import Options, make_application
 from app.screens.bindings import Credentials
 from app.screens.sale_panel import SalePanel
+from app.screens.part_dialog import PartDialog
 from app.settings import Settings
 from app.showcase import PASSWORD, Showcase, TheatreHouse, give_past, make_showcase, programme, small_hall
 from backend_client.feed_protocol import FeedState
@@ -152,8 +156,37 @@ class Photographer:
         await self._until(lambda: self._store.sale is None, "the sale to be parked")
         await self._turn()
         self.take("payment-parked")
+        await self._parts_scenes()
         self.take("keys", await self._open_keys())
         await self._close_dialog()
+
+    async def _parts_scenes(self) -> None:
+        """A sale paid in parts, the dialog for it, and what goes back when the buyer leaves."""
+        showcase = self._open
+        self._pick(2, row_no=32)
+        await self._hold()
+        self._press(self._panel.sale_page.part)
+        await self._until(lambda: QApplication.activeModalWidget() is not None, "the dialog of a part")
+        dialog = QApplication.activeModalWidget()
+        await self._turn()
+        self.take("pay-a-part", dialog)
+        if isinstance(dialog, PartDialog):
+            dialog.reject()
+        await self._rest()
+        for part in (3000, 2500):
+            sale = self._store.sale
+            paid = 0 if sale is None else sale.paid_minor
+            await (pay_cash(showcase.console.desk, 5000, part_minor=part) if not paid else pay_card(
+                showcase.console.desk, part_minor=part
+            ))  # fmt: skip
+        await self._rest()
+        self.take("part-paid")
+        await leave_paid_parts(showcase.console.desk)
+        await self._rest()
+        self.take("money-back")
+        self._press(self._panel.returning_page.park)
+        await self._until(lambda: self._store.sale is None, "the money to be parked")
+        await self._turn()
 
     async def _drawing(self, name: str) -> None:
         """The plan editor: a whole hall, a row of it, seats with something wrong."""

@@ -49,6 +49,13 @@ class Setting(Generic[Kind]):
 
 SERVER_URL: Final = Setting("server_url", "", "Address of the booking system")
 TERMINAL_ADDRESS: Final = Setting("terminal_address", "", "Card terminal, as host:port; empty when there is none")
+CARD_WAY: Final = Setting(
+    "card_way", "terminal", "Where cards are taken: at this till's terminal, or at a reader that the server drives",
+    choices=("terminal", "reader"),
+)  # fmt: skip
+HAND_OVER_AFTER_S: Final = Setting(
+    "hand_over_after_s", 300, "Seconds after which an unclear payment is a supervisor's", 30, 3600
+)
 LANGUAGE: Final = Setting("language", "en", "Language", choices=("en", "ar", "ja", "pt"))
 THEME: Final = Setting("theme", "system", "Colours", choices=("system", "light", "dark"))
 MOTION: Final = Setting("motion", "system", "Motion on the map", choices=("system", "less", "full"))
@@ -67,8 +74,8 @@ SIGN_IN_NAME: Final = Setting("sign_in_name", "", "Name that signed in last at t
 LAST_EVENT: Final = Setting("last_event", 0, "Event that was open last", 0, 2**31 - 1)
 
 ALL_SETTINGS: Final[tuple[Setting[str] | Setting[int] | Setting[float] | Setting[bool], ...]] = (
-    SERVER_URL, TERMINAL_ADDRESS, LANGUAGE, THEME, MOTION, PATTERNS, TICKET_STOCK, STOCK_WIDTH_MM, STOCK_HEIGHT_MM,
-    PRINTER_DPI, HOLD_WARNING_S, FEED_STALE_AFTER_S, SIGN_IN_NAME, LAST_EVENT,
+    SERVER_URL, TERMINAL_ADDRESS, CARD_WAY, HAND_OVER_AFTER_S, LANGUAGE, THEME, MOTION, PATTERNS, TICKET_STOCK,
+    STOCK_WIDTH_MM, STOCK_HEIGHT_MM, PRINTER_DPI, HOLD_WARNING_S, FEED_STALE_AFTER_S, SIGN_IN_NAME, LAST_EVENT,
 )  # fmt: skip
 
 

@@ -44,6 +44,13 @@ class TwiceButton(AsyncButton):
         """True when another press now would not be the second half of a double click."""
         return self._asked_at is not None and monotonic() - self._asked_at >= CALM_S
 
+    def set_words(self, text: str, question: str) -> None:
+        """Other words for another thing that cannot be undone; a question that stands is taken back."""
+        if (text, question) == (self._calm_text, self._question):
+            return
+        self._calm_text, self._question = text, question
+        self.calm_down()
+
     def ask(self, question: str = "") -> None:
         """As the first press; `question` in other words, for another way of pressing."""
         self._asked_at = monotonic()

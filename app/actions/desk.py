@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Protocol
 
 from uuid_utils.compat import uuid7
@@ -90,6 +91,13 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+class CardWay(StrEnum):
+    """How cards are taken here: at the till's own terminal, or at a reader that the server drives."""
+
+    TERMINAL = "terminal"
+    READER = "reader"
+
+
 @dataclass(slots=True)
 class Desk:
     """One counter. `terminal` and `printer` are None when none is set up. `language` is BCP 47, for tickets."""
@@ -100,6 +108,7 @@ class Desk:
     vault: CredentialVault
     terminal: CardTerminal | None = None
     printer: TicketPrinter | None = None
+    card_way: CardWay = CardWay.TERMINAL
     plan_drafts: PlanDraftFile | None = None
     device_name: str = "console"
     language: str = "en"

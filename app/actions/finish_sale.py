@@ -7,7 +7,9 @@ from app.core.errors import SaleNotReadyError
 from app.core.sale import Sale, SaleId, SaleState, SaleStep
 from backend_client.wire import PrintJobStatus
 
-_PARKABLE = frozenset({SaleState.HELD, SaleState.DECLINED, SaleState.UNKNOWN, SaleState.PAID, SaleState.HOLDING})
+_PARKABLE = frozenset({
+    SaleState.HELD, SaleState.DECLINED, SaleState.UNKNOWN, SaleState.PAID, SaleState.HOLDING, SaleState.RETURNING,
+})  # fmt: skip
 PAY = "pay"
 
 
@@ -73,6 +75,16 @@ def _park(desk: Desk, sale: Sale) -> None:
         desk.store.put_parked(sale)
     if sale.state is SaleState.UNKNOWN:
         desk.wake.set()
+
+
+def next_parked(desk: Desk) -> SaleId | None:
+    """The sale that the key for it brings back: unclear payments and money to give back first, then the oldest.
+
+    Pressed again and again it goes through all of them, as the one at the counter is put behind the others.
+    """
+    urgent = [sale for sale in desk.store.parked if sale.state in (SaleState.UNKNOWN, SaleState.RETURNING)]
+    waiting = urgent or list(desk.store.parked)
+    return waiting[0].sale_id if waiting else None
 
 
 async def resume_parked(desk: Desk, sale_id: SaleId) -> Sale:

@@ -12,7 +12,7 @@ from app.actions.desk import Desk
 from app.core.errors import SaleNotReadyError, SeatNotPickableError, TooManySeatsError
 from app.core.orphan_seats import orphans_of, without_orphans
 from app.core.picking import OfferKind, SeatOffer
-from app.core.sale import EDITABLE, ENDED, Pick, Sale, SaleId, SaleState, SaleStep
+from app.core.sale import ENDED, Pick, Sale, SaleId, SaleState, SaleStep
 from app.core.seat_rows import Flags
 from backend_client.errors import BookingRefusedError
 from backend_client.wire import MAX_SEATS_PER_HOLD, ErrorCode, OrphanRule
@@ -127,7 +127,7 @@ async def set_price_type(desk: Desk, seat_no: int, price_type_id: int) -> Sale:
         if not first:
             return sale
         pick = next((pick for pick in sale.picks if pick.seat_no == seat_no), None)
-        if pick is None or sale.state not in EDITABLE:
+        if pick is None or not sale.editable:
             raise SaleNotReadyError("the price type cannot change now")
         prices = desk.store.prices
         amount = None if prices is None else prices.amount_minor(pick.category_no, price_type_id)

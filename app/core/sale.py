@@ -323,6 +323,11 @@ class Sale:
         return self.state in PAYABLE
 
     @property
+    def editable(self) -> bool:
+        """True while price types may change: not once a part is paid."""
+        return self.state in EDITABLE and not self.paid_minor
+
+    @property
     def print_unclear(self) -> bool:
         """True when tickets may have been printed and only a person can see whether they were (K7)."""
         return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from app.actions.desk import Desk
+from app.actions.desk import CardWay, Desk
 from app.bridge.deeds import Deeds
 from app.devices.card_terminal import Readiness, TerminalError
 from app.i18n import _
@@ -25,7 +25,9 @@ class DeviceLamps(QObject):
     def look(self) -> None:
         """Ask the devices anew, and show what they say."""
         self.show_printer()
-        if self._desk.terminal is None:
+        if self._desk.card_way is CardWay.READER:
+            self._window.screens.strip.show_terminal("good", _("Card reader of the server"), "")
+        elif self._desk.terminal is None:
             self._window.screens.strip.show_terminal("off", _("No card terminal"))
         else:
             self._deeds.start("look-at-terminal", self._look_at_terminal)

@@ -25,6 +25,10 @@ CASH: Final = Key("F7", marked("Take cash and count the change"))
 CARD: Final = Key("F8", marked("Take a card"))
 PARK: Final = Key("F9", marked("Put an unclear payment aside and serve the next customer"))
 NEXT: Final = Key("F10", marked("Print the tickets, or go to the next customer"))
+PART: Final = Key("F11", marked("Pay a part: some in cash, some by card, or by several cards"))
+BACK: Final = Key("F12", marked("Go back to a payment that was put aside"))
+LEAVE: Final = Key("Ctrl+F9", marked("The buyer leaves while a payment is unclear"))
+DAY: Final = Key("Ctrl+Shift+D", marked("Close the day of the card terminal"))
 STOP: Final = Key("Esc", marked("Let the picks go; stop the card payment; twice: release the seats"))
 OFFER: Final = Key("F4", marked("Take the seats that are offered instead"))
 UNDO: Final = Key("Ctrl+Z", marked("Undo the pick"))
@@ -77,7 +81,7 @@ WITH_MOUSE: Final = (
 AT_A_NEW_SALE: Final = (STEP, PICK, TOGETHER, BEST, FIND, ZOOM[0], HOLD, EVENTS, HELP)
 """What a clerk needs before the first seat is picked."""
 
-SALE: Final = (HELP, MAP, PRICES, HOLD, EXACT_CASH, CASH, CARD, PARK, NEXT, STOP, EVENTS, PLANS, QUIT)
+SALE: Final = (HELP, MAP, PRICES, HOLD, EXACT_CASH, CASH, CARD, PART, PARK, BACK, LEAVE, NEXT, STOP, EVENTS, DAY, PLANS, QUIT)
 PICKING: Final = (FIND_ANYWHERE, OFFER, UNDO, REDO, PRINT_CHART)
 ANYWHERE: Final = (*SALE, *PICKING)
 

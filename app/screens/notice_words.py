@@ -7,7 +7,7 @@ from typing import Final
 
 from app.core.sale import EndReason
 from app.core.store import Notice, NoticeCode
-from app.i18n import _, figures
+from app.i18n import _, figures, marked
 from app.screens.trouble_words import decline_title, decline_words
 from app.screens.words import ANY, NOTE_IT, Advice, seat_names
 
@@ -18,6 +18,10 @@ def end_words(reason: EndReason | None) -> Advice:
         return Advice(
             _("The seats were gone; the card was not charged"),
             _("The terminal took the charge back by itself. Show the buyer the receipt and offer other seats."),
+        )
+    if reason is EndReason.MONEY_RETURNED:
+        return Advice(
+            _("All the money is back"), _("What was paid in parts went back; the seats are free again."), "info"
         )
     if reason is EndReason.CHARGE_TO_RETURN:
         return Advice(
@@ -50,11 +54,47 @@ def notice_words(notice: Notice) -> Advice:
             _("Keep the terminal's receipt.") + " " + _(NOTE_IT),
             "danger",
         )
+    if notice.code in _WITH_AMOUNT:
+        title, detail, tone = _WITH_AMOUNT[notice.code]
+        return Advice(_(title).format(amount=amount), _(detail), tone)
     if notice.code in _ENDS:
         words = end_words(_ENDS[notice.code])
         return replace(words, title=figures().joined((words.title, amount)))
     return _plain_notice(notice.code)
 
+
+_WITH_AMOUNT: Final[dict[NoticeCode, tuple[str, str, str]]] = {
+    NoticeCode.CASH_NOT_NEEDED: (
+        marked("The card went through: give {amount} in cash back"),
+        marked("The card was faster than the cash. The sale is paid by card."),
+        "danger",
+    ),
+    NoticeCode.CARD_GIVEN_BACK: (
+        marked("{amount} went back to a card"),
+        marked("Cash was taken instead, or the sale had ended. The terminal has taken the charge back."),
+        "info",
+    ),
+    NoticeCode.LEFT_UNCHARGED: (
+        marked("The buyer who left was not charged {amount}"),
+        marked("The seats are free again."),
+        "info",
+    ),
+    NoticeCode.LEFT_CHARGED: (
+        marked("The buyer who left was charged {amount}"),
+        marked("The terminal could not take it back: refund the order from the list of orders."),
+        "danger",
+    ),
+    NoticeCode.HANDED_OVER: (
+        marked("A supervisor clears up {amount}"),
+        marked("It is still asked about by itself. Do not take the card again; serve the next buyer."),
+        "warn",
+    ),
+    NoticeCode.MONEY_TO_RETURN: (
+        marked("Money goes back for a sale of {amount}"),
+        marked("Open it to give the parts back that were paid."),
+        "warn",
+    ),
+}
 
 _ENDS: Final = {
     NoticeCode.CHARGE_TO_RETURN: EndReason.CHARGE_TO_RETURN,
@@ -89,6 +129,10 @@ def _plain_notice(code: NoticeCode) -> Advice:
         NoticeCode.SETTINGS_NOT_KEPT: Advice(
             _("The settings cannot be kept"),
             _("Everything works, but this console asks again at the next start. Its disk may be full."),
+        ),
+        NoticeCode.DAY_NOT_TOLD: Advice(
+            _("The terminal's totals of the day are not known"),
+            _("It may have closed its day. Keep its printed totals for the comparison."),
         ),
         NoticeCode.SIGNED_OUT: Advice(_("You are signed out"), _("Sign in again to go on.")),
         NoticeCode.SESSION_ONLY: Advice(

@@ -11,6 +11,7 @@ from app.core.sale import Sale, SaleState
 from app.i18n import _, figures, ngettext
 from app.screens import keys
 from app.screens.notice_words import end_words
+from app.screens.part_words import all_parts_words
 from app.screens.trouble_words import print_trouble_words
 from backend_client.wire import PrintJobStatus
 from widgets.async_button import AsyncButton
@@ -182,6 +183,8 @@ class OutcomePage(QWidget):
 
 def _paid_words(sale: Sale) -> str:
     total = figures().money(sale.total_minor, sale.currency)
+    if parts := all_parts_words(sale):
+        return parts
     if sale.payment is None:
         return total
     if sale.payment.tendered_minor is not None and not sale.payment.change_minor:

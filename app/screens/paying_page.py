@@ -42,6 +42,11 @@ QUIET_S: Final = 15.0
 """A terminal that says nothing for so long may be dead."""
 
 
+def progress_words(progress: str) -> str:
+    """What the terminal says it is doing, by its code; before its first word it is being connected to."""
+    return _(_PROGRESS.get(progress, _PROGRESS[Progress.CONNECTING])[0])
+
+
 class PayingPage(QWidget):
     """Shown in PAYING. It has the keyboard itself: no key held down since the last page stops what was just begun."""
 
@@ -86,9 +91,10 @@ class PayingPage(QWidget):
         heard = ("" if sale.payment is None else sale.payment.key, progress)
         if heard != self._heard:
             self._heard, self._heard_at = heard, self._steady()
-        self._title.setText(_("Card payment") if is_card else _("Cash payment"))
+        self._title.setText(_paying_title(sale, is_card=is_card))
         self.setAccessibleName(self._title.text())
-        self._amount.setText(figures().money(sale.total_minor, sale.currency))
+        amount = sale.left_minor if sale.payment is None else sale.payment.amount_minor
+        self._amount.setText(figures().money(amount, sale.currency))
         self.steps.setVisible(is_card)
         self.stop.setVisible(is_card)
         self._hint.setVisible(is_card)
@@ -96,7 +102,7 @@ class PayingPage(QWidget):
         if not is_card:
             self.progress.setText(_("The sale is being booked…"))
             return
-        words, step = _PROGRESS.get(progress, (marked("Connecting to the terminal…"), 0))
+        words, step = _PROGRESS.get(progress, _PROGRESS[Progress.CONNECTING])
         self.stop.setEnabled(not stop_wished)
         self.stop.set_label(_("Stop requested") if stop_wished else _("Stop the payment"))
         if stop_wished:
@@ -141,3 +147,9 @@ class PayingPage(QWidget):
         if event.key() in PRESSING_KEYS and not event.isAutoRepeat():
             keyboard.release()
         super().keyReleaseEvent(event)
+
+
+def _paying_title(sale: Sale, *, is_card: bool) -> str:
+    if sale.payment is not None and (sale.payment.in_parts or sale.paid_minor):
+        return _("A part by card") if is_card else _("A part in cash")
+    return _("Card payment") if is_card else _("Cash payment")

@@ -10,11 +10,11 @@ from PySide6.QtCore import QObject
 from app.actions.desk import Desk
 from app.actions.finish_sale import finish_sale, is_charging, park_sale, resume_parked
 from app.actions.hold_seats import expire_due, hold_picked, release_hold
-from app.actions.pay_card import abort_card, pay_card
 from app.actions.pay_cash import pay_cash
 from app.actions.pick_seats import set_price_type
 from app.actions.print_tickets import confirm_print, print_tickets
 from app.actions.resolve_unknown import keep_resolving, resolve_unknown
+from app.actions.take_card import stop_card, take_card
 from app.bridge.deeds import Deeds
 from app.bridge.desktop import open_path
 from app.bridge.dialogs import ask
@@ -24,6 +24,7 @@ from app.core.store import Notice
 from app.devices.card_terminal import TerminalError
 from app.screens.dialogs import CashDialog, TimeLeft
 from app.screens.main_window import MainWindow
+from app.screens.payment_bindings import PaymentBindings
 from app.screens.pick_bindings import PickBindings
 from app.screens.sale_keys import SaleKeys
 from app.screens.sale_panel import STEP_BOUND
@@ -35,7 +36,7 @@ _log = logging.getLogger(__name__)
 KNOWN_ERRORS = (BookingClientError, ConsoleError, TerminalError)
 _STEPS = frozenset({
     "hold", "release", "exact-cash", "cash", "card", "price-type", "print", "printed-seen", "resolve", "park", "unpark",
-    "finish",
+    "finish", "part", "cash-instead", "leave", "return-money", "not-returned",
 })  # fmt: skip
 """Deeds that take the sale at the counter a step further."""
 
@@ -50,7 +51,9 @@ class SaleBindings(QObject):
         self._deeds = deeds
         self._printed_by_itself: set[SaleId] = set()
         self.picks = PickBindings(window, desk)
-        self.keys = SaleKeys(window, desk, self.picks)
+        self.payments = PaymentBindings(window, desk, deeds, self._print_if_paid)
+        self.payments.back_requested.connect(self._on_parked_chosen)
+        self.keys = SaleKeys(window, desk, self.picks, self.payments)
         self.details = SeatDetailBindings(window, desk, deeds)
         self.picks.hold_requested.connect(self._on_hold_requested)
         self.picks.next_customer_began.connect(self._on_next_customer_began)
@@ -73,6 +76,7 @@ class SaleBindings(QObject):
         panel = counter.panel
         self.picks.connect_screens()
         self.details.connect_screens()
+        self.payments.connect_screens()
         sale = panel.sale_page
         sale.hold_requested.connect(self._on_hold_requested)
         sale.release_requested.connect(self._on_release_requested)
@@ -85,6 +89,7 @@ class SaleBindings(QObject):
         panel.paying_page.park_requested.connect(self._on_park_requested)
         panel.unknown_page.ask_requested.connect(self._on_ask_requested)
         panel.unknown_page.park_requested.connect(self._on_park_requested)
+        panel.returning_page.park_requested.connect(self._on_park_requested)
         panel.outcome_page.print_requested.connect(self._on_print_requested)
         panel.outcome_page.printed_seen.connect(self._on_printed_seen)
         panel.outcome_page.path_wanted.connect(self._on_path_wanted)
@@ -134,7 +139,7 @@ class SaleBindings(QObject):
         self._deeds.start("exact-cash", self._exact_cash)
 
     async def _exact_cash(self) -> None:
-        await self._print_if_paid(await pay_cash(self._desk, self._desk.sale().total_minor))
+        await self._print_if_paid(await pay_cash(self._desk, self._desk.sale().left_minor))
 
     def _cash_left_s(self) -> float | None:
         """Time for the sale whose cash is being counted; none once it is no longer held."""
@@ -149,7 +154,7 @@ class SaleBindings(QObject):
         event = self._desk.store.event
         whole_s = 300.0 if event is None else float(event.hold_ttl_s)
         time_left = TimeLeft(self._cash_left_s, whole_s, self._window.hold_warning_s)
-        dialog = CashDialog(self._window.theme, sale.total_minor, sale.currency, time_left, self._window)
+        dialog = CashDialog(self._window.theme, sale.left_minor, sale.currency, time_left, self._window)
         if await ask(dialog):
             await self._print_if_paid(await pay_cash(self._desk, dialog.tendered_minor))
 
@@ -160,7 +165,7 @@ class SaleBindings(QObject):
         """A payment that was parked meanwhile ends in the list of parked ones, and says nothing to the next buyer."""
         sale_id = self._desk.sale().sale_id
         try:
-            sale = await pay_card(self._desk)
+            sale = await take_card(self._desk)
         except KNOWN_ERRORS as error:
             if self._is_at_counter(sale_id):
                 raise
@@ -175,7 +180,7 @@ class SaleBindings(QObject):
         self._deeds.start("stop", self._stop)
 
     async def _stop(self) -> None:
-        await abort_card(self._desk)
+        await stop_card(self._desk)
 
     # ------------------------------------------------------------ unclear payments
 

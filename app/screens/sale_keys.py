@@ -10,6 +10,7 @@ from app.actions.desk import Desk
 from app.actions.pick_seats import clear_picks
 from app.screens import keys
 from app.screens.main_window import MainWindow
+from app.screens.payment_bindings import PaymentBindings
 from app.screens.pick_bindings import PickBindings
 from widgets.async_button import AsyncButton
 from widgets.key_gate import KeyGate
@@ -18,8 +19,9 @@ from widgets.key_gate import KeyGate
 class SaleKeys(QObject):
     """Lives as long as the window; the screens behind it may be built anew."""
 
-    def __init__(self, window: MainWindow, desk: Desk, picks: PickBindings) -> None:
+    def __init__(self, window: MainWindow, desk: Desk, picks: PickBindings, payments: PaymentBindings) -> None:
         super().__init__(window)
+        self._payments = payments
         self._picks = picks
         self._window = window
         self._desk = desk
@@ -31,7 +33,8 @@ class SaleKeys(QObject):
             keys.MAP: self._on_map_key, keys.PRICES: self._on_prices_key, keys.HOLD: self._on_hold_key,
             keys.EXACT_CASH: self._on_exact_cash_key, keys.CASH: self._on_cash_key, keys.CARD: self._on_card_key,
             keys.PARK: self._on_park_key, keys.NEXT: self._on_next_key, keys.STOP: self._on_stop_key,
-            keys.OFFER: self._on_offer_key, keys.FIND_ANYWHERE: self._on_find_key,
+            keys.PART: self._on_part_key, keys.BACK: self._on_back_key, keys.LEAVE: self._on_leave_key,
+            keys.DAY: self._on_day_key, keys.OFFER: self._on_offer_key, keys.FIND_ANYWHERE: self._on_find_key,
         }  # fmt: skip
         for key, slot in table.items():
             shortcut = QShortcut(QKeySequence(key.sequence), self._window)
@@ -72,14 +75,38 @@ class SaleKeys(QObject):
         self._press(keys.EXACT_CASH, self._window.screens.counter.panel.sale_page.exact_cash)
 
     def _on_cash_key(self) -> None:
-        self._press(keys.CASH, self._window.screens.counter.panel.sale_page.cash)
+        panel = self._window.screens.counter.panel
+        self._press(keys.CASH, panel.sale_page.cash, panel.unknown_page.cash)
 
     def _on_card_key(self) -> None:
         self._press(keys.CARD, self._window.screens.counter.panel.sale_page.card)
 
     def _on_park_key(self) -> None:
         panel = self._window.screens.counter.panel
-        self._press(keys.PARK, panel.unknown_page.park, panel.paying_page.park, panel.outcome_page.later)
+        self._press(
+            keys.PARK, panel.unknown_page.park, panel.paying_page.park, panel.outcome_page.later,
+            panel.returning_page.park,
+        )  # fmt: skip
+
+    def _on_part_key(self) -> None:
+        self._press(keys.PART, self._window.screens.counter.panel.sale_page.part)
+
+    def _on_leave_key(self) -> None:
+        """Once asks, twice means it: the button that does the same is pressed each time."""
+        leave = self._window.screens.counter.panel.unknown_page.leave
+        self._press(keys.LEAVE, leave)
+
+    def _on_back_key(self) -> None:
+        if self._at_the_counter() and self._is_fresh(keys.BACK):
+            self._payments.go_back()
+
+    def _on_day_key(self) -> None:
+        if self._at_the_counter() and self._is_fresh(keys.DAY):
+            self._payments.close_day()
+
+    def _at_the_counter(self) -> bool:
+        screens = self._window.screens
+        return screens.current is screens.counter and QApplication.activeModalWidget() is None
 
     def _on_offer_key(self) -> None:
         self._press(keys.OFFER, self._window.screens.counter.picking.callout.take)
@@ -89,8 +116,8 @@ class SaleKeys(QObject):
             self._picks.find()
 
     def _on_next_key(self) -> None:
-        outcome = self._window.screens.counter.panel.outcome_page
-        self._press(keys.NEXT, outcome.print_again, outcome.next)
+        panel = self._window.screens.counter.panel
+        self._press(keys.NEXT, panel.outcome_page.print_again, panel.outcome_page.next, panel.returning_page.give)
 
     def _on_stop_key(self) -> None:
         """Stop the payment that runs; let picks go; ask before held seats are released."""

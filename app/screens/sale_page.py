@@ -10,6 +10,7 @@ from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.screens import keys
 from app.screens.key_list import keys_grid
+from app.screens.part_words import paid_parts_words
 from app.screens.seat_words import line_faces
 from app.screens.trouble_words import decline_title, decline_words
 from widgets.async_button import AsyncButton
@@ -32,6 +33,9 @@ class SalePage(QWidget):
     exact_cash_requested = Signal()
     cash_requested = Signal()
     card_requested = Signal()
+    part_requested = Signal()
+    leave_requested = Signal()
+    """The buyer leaves although parts are paid: the money goes back."""
     price_type_chosen = Signal(int, int)
     drop_requested = Signal(int)
 
@@ -51,7 +55,9 @@ class SalePage(QWidget):
         self.card = AsyncButton(_("Card"), role="primary")
         self.exact_cash = AsyncButton(_("Exact cash"))
         self.cash = AsyncButton(_("Cash with change"))
+        self.part = AsyncButton(_("Pay a part…"))
         self.release = TwiceButton(_("Release the seats"), _("Press again to release the seats"), role="quiet")
+        self.parts = label(wrap=True)
         self._lines_box = QVBoxLayout()
         self._build()
         self._connect()
@@ -61,7 +67,7 @@ class SalePage(QWidget):
         """Buttons by the deed that keeps them busy."""
         return {
             "hold": self.hold, "card": self.card, "exact-cash": self.exact_cash, "cash": self.cash,
-            "release": self.release,
+            "release": self.release, "part": self.part,
         }  # fmt: skip
 
     @property
@@ -77,17 +83,30 @@ class SalePage(QWidget):
         self._show_lines(sale)
         self._empty.setVisible(not picked)
         currency = self._currency(sale)
-        self.total.setText(figures().money(0 if sale is None else sale.total_minor, currency) if currency else "")
+        self.total.setText(figures().money(0 if sale is None else sale.left_minor, currency) if currency else "")
+        self._show_parts(sale)
         self._total_caption.setVisible(bool(picked))
         self.total.setVisible(bool(picked))
         self._keep_places(bool(picked))
         self.hold.setVisible(not held)
         self.hold.setEnabled(bool(picked))
         self.hold.set_label(_hold_words(sale))
-        for button in (self.card, self.exact_cash, self.cash):
+        for button in (self.card, self.exact_cash, self.cash, self.part):
             button.setVisible(held)
         self.release.setVisible(held or (state is SaleState.HOLDING and not self.hold.busy))
         self.countdown.setVisible(held)
+
+    def _show_parts(self, sale: Sale | None) -> None:
+        """What parts have paid; then the figure is what is left, and releasing the seats gives money back."""
+        paid = sale is not None and sale.paid_minor > 0
+        self._total_caption.setText(_("Left to pay") if paid else _("Total"))
+        self.total.setAccessibleName(self._total_caption.text())
+        self.parts.setText(paid_parts_words(sale) if sale is not None and paid else "")
+        self.parts.setVisible(paid)
+        if paid:
+            self.release.set_words(_("The buyer leaves: give the money back"), _("Press again: the money goes back"))
+        else:
+            self.release.set_words(_("Release the seats"), _("Press again to release the seats"))
 
     def show_decline(self, sale: Sale | None) -> None:
         """Say why the last card payment came to nothing, as long as the seats are held."""
@@ -100,11 +119,13 @@ class SalePage(QWidget):
 
     def ask_by_key(self) -> None:
         """Escape was pressed once; the keyboard stays where it is."""
-        self.release.ask(_("Press Esc again to release the seats"))
+        is_paid = not self.parts.isHidden()
+        words = _("Press Esc again: the money goes back") if is_paid else _("Press Esc again to release the seats")
+        self.release.ask(words)
 
     def _keep_places(self, keep: bool) -> None:  # said by what it does
         """Once a seat is picked every button has a place of its own, so that none comes up under a double click."""
-        for button in (self.card, self.exact_cash, self.cash, self.release):
+        for button in (self.card, self.exact_cash, self.cash, self.part, self.release):
             policy = button.sizePolicy()
             if policy.retainSizeWhenHidden() is not keep:
                 policy.setRetainSizeWhenHidden(keep)
@@ -159,20 +180,14 @@ class SalePage(QWidget):
         theme = self._theme
         for button, key in (
             (self.hold, keys.HOLD), (self.card, keys.CARD), (self.exact_cash, keys.EXACT_CASH),
-            (self.cash, keys.CASH), (self.release, keys.STOP),
+            (self.cash, keys.CASH), (self.release, keys.STOP), (self.part, keys.PART),
         ):  # fmt: skip
             button.set_key_hint(key.sequence)
         for button in (self.hold, self.card):
             button.setMinimumHeight(theme.sizes["touch"])
-        for button in (self.card, self.exact_cash, self.cash):
+        for button in (self.card, self.exact_cash, self.cash, self.part):
             button.set_calm()
-        first = column(theme, gap="small", parent=self._empty)
-        first.addWidget(label(_("New sale"), kind="title"))
-        first.addWidget(
-            label(_("Click seats on the map, or move with the arrow keys and press Enter."), tone="muted", wrap=True)
-        )
-        first.addSpacing(theme.space("small"))
-        first.addLayout(keys_grid(theme, keys.AT_A_NEW_SALE, tone="muted", wrap=True))
+        self._build_empty()
         content = QWidget()
         inside = column(theme, gap="small", parent=content)
         inside.addWidget(self.decline)
@@ -197,18 +212,40 @@ class SalePage(QWidget):
         page = column(theme, gap="medium", parent=self)
         page.addWidget(scrolling(content), 1)
         page.addWidget(rule)
+        page.addWidget(self.parts)
         page.addLayout(total)
         page.addWidget(slot)
         page.addWidget(self.card)
         page.addLayout(cash)
+        page.addWidget(self.part)
         page.addWidget(self.release)
+        self.parts.hide()
+
+    def _build_empty(self) -> None:
+        """What a clerk reads before the first seat is picked."""
+        theme = self._theme
+        first = column(theme, gap="small", parent=self._empty)
+        first.addWidget(label(_("New sale"), kind="title"))
+        first.addWidget(
+            label(_("Click seats on the map, or move with the arrow keys and press Enter."), tone="muted", wrap=True)
+        )
+        first.addSpacing(theme.space("small"))
+        first.addLayout(keys_grid(theme, keys.AT_A_NEW_SALE, tone="muted", wrap=True))
 
     def _connect(self) -> None:
         self.hold.action_requested.connect(self.hold_requested)
-        self.release.meant.connect(self.release_requested)
+        self.release.meant.connect(self._on_release_meant)
+        self.part.action_requested.connect(self.part_requested)
         self.card.action_requested.connect(self.card_requested)
         self.exact_cash.action_requested.connect(self.exact_cash_requested)
         self.cash.action_requested.connect(self.cash_requested)
+
+    def _on_release_meant(self) -> None:
+        sale = self._store.sale
+        if sale is not None and sale.paid_minor:
+            self.leave_requested.emit()
+        else:
+            self.release_requested.emit()
 
 
 def _hold_words(sale: Sale | None) -> str:

@@ -8,16 +8,18 @@ from PySide6.QtWidgets import QFrame, QPushButton, QStackedWidget, QVBoxLayout, 
 from app.core.sale import Sale, SaleId, SaleState
 from app.core.session import Permission
 from app.core.store import ConsoleStore, Notice, NoticeCode
-from app.i18n import _, figures
+from app.i18n import _, figures, ngettext
+from app.screens import keys
 from app.screens.notice_words import notice_words
 from app.screens.outcome_page import OutcomePage
 from app.screens.paying_page import PayingPage
+from app.screens.returning_page import ReturningPage
 from app.screens.sale_page import SalePage
 from app.screens.unknown_page import UnknownPage
 from app.screens.watch_page import WatchPage
 from app.screens.words import Advice, role_name, short_places, short_seats
 from widgets.async_button import AsyncButton
-from widgets.build import column
+from widgets.build import column, label
 from widgets.countdown import Urgency
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
@@ -29,6 +31,7 @@ _TIMED = frozenset({SaleState.HELD, SaleState.DECLINED, SaleState.PAYING})
 _PAGES = {
     SaleState.PAYING: "paying",
     SaleState.UNKNOWN: "unknown",
+    SaleState.RETURNING: "returning",
     SaleState.PAID: "outcome",
     SaleState.PRINTING: "outcome",
     SaleState.DONE: "outcome",
@@ -44,6 +47,8 @@ _SAID_BY_PAGE = frozenset(
         NoticeCode.PRINT_UNKNOWN,
         NoticeCode.CARD_REVERSED,
         NoticeCode.CHARGE_TO_RETURN,
+        NoticeCode.MONEY_TO_RETURN,
+        NoticeCode.HANDED_OVER,
     }
 )
 """The page of the sale says these."""
@@ -54,6 +59,10 @@ _ABOUT_OTHERS = frozenset(
         NoticeCode.CARD_REVERSED,
         NoticeCode.CHARGE_TO_RETURN,
         NoticeCode.TERMINAL_DIFFERS,
+        NoticeCode.LEFT_UNCHARGED,
+        NoticeCode.LEFT_CHARGED,
+        NoticeCode.HANDED_OVER,
+        NoticeCode.MONEY_TO_RETURN,
     }
 )
 """These are said whatever sale is at the counter; all others belong to their own sale."""
@@ -80,10 +89,12 @@ class SalePanel(QFrame):
         self.sale_page = SalePage(theme, store)
         self.paying_page = PayingPage(theme)
         self.unknown_page = UnknownPage(theme)
+        self.returning_page = ReturningPage(theme)
         self.outcome_page = OutcomePage(theme)
         self.watch_page = WatchPage(theme)
         self.banner = StatusBanner(theme)
         self._parked_box = QVBoxLayout()
+        self.parked_head = label(kind="caption", tone="muted")
         self._pages = QStackedWidget()
         self._build()
 
@@ -91,7 +102,7 @@ class SalePanel(QFrame):
     def buttons(self) -> dict[str, list[AsyncButton]]:
         """Buttons by the deed that keeps them busy."""
         gathered: dict[str, list[AsyncButton]] = {"stop": [self.paying_page.stop], "park": [self.paying_page.park]}
-        for page in (self.sale_page, self.unknown_page, self.outcome_page):
+        for page in (self.sale_page, self.unknown_page, self.returning_page, self.outcome_page):
             for deed, button in page.buttons.items():
                 gathered.setdefault(deed, []).append(button)
         gathered.setdefault("printed-seen", []).extend([self.outcome_page.came_out, self.outcome_page.print_anew])
@@ -131,6 +142,8 @@ class SalePanel(QFrame):
         sale = self._store.sale
         if sale is not None and sale.state is SaleState.PAYING:
             self._show_paying(sale)
+        elif sale is not None and sale.state is SaleState.RETURNING:
+            self.returning_page.show_sale(sale, self._store.terminal_progress)
 
     def _show_paying(self, sale: Sale) -> None:
         store = self._store
@@ -140,6 +153,8 @@ class SalePanel(QFrame):
         """The time that the hold has left, by the server's clock."""
         sale, event = self._store.sale, self._store.event
         left = self._store.remaining_s
+        if sale is not None and sale.state is SaleState.UNKNOWN:
+            self.unknown_page.show_time()
         if sale is None or event is None or sale.state not in _TIMED:
             return
         countdown = self.sale_page.countdown
@@ -161,10 +176,20 @@ class SalePanel(QFrame):
                 old.hide()
                 old.deleteLater()
         zone = "UTC" if self._store.event is None else self._store.event.zone
+        self._show_parked_head()
         for sale in self._store.parked:
             button = _ParkedButton(sale, zone)
             button.chosen.connect(self.parked_chosen)
             self._parked_box.addWidget(button)
+
+    def _show_parked_head(self) -> None:
+        """How many sales wait aside, and the key that brings the first one back."""
+        count = len(self._store.parked)
+        self.parked_head.setVisible(count > 0)
+        words = ngettext(
+            "{count} sale put aside: {key} opens it", "{count} sales put aside: {key} opens the next", count
+        )
+        self.parked_head.setText(words.format(count=count, key=keys.BACK.sequence))
 
     @property
     def parked_texts(self) -> list[str]:
@@ -218,8 +243,11 @@ class SalePanel(QFrame):
             self._pages.setCurrentWidget(self.paying_page)
         elif page == "unknown":
             zone = "UTC" if self._store.event is None else self._store.event.zone
-            self.unknown_page.show_sale(sale, zone)
+            self.unknown_page.show_sale(sale, zone, self._store.asks.get(sale.sale_id))
             self._pages.setCurrentWidget(self.unknown_page)
+        elif page == "returning":
+            self.returning_page.show_sale(sale, self._store.terminal_progress)
+            self._pages.setCurrentWidget(self.returning_page)
         else:
             self.outcome_page.show_sale(sale)
             self._pages.setCurrentWidget(self.outcome_page)
@@ -233,14 +261,22 @@ class SalePanel(QFrame):
             self.outcome_page.focus_next_step()
         elif state is SaleState.UNKNOWN:
             self.unknown_page.park.setFocus()
+        elif state is SaleState.RETURNING:
+            self.returning_page.focus_next_step()
 
     def _build(self) -> None:
         theme = self._theme
-        for page in (self.sale_page, self.paying_page, self.unknown_page, self.outcome_page, self.watch_page):
+        pages = (
+            self.sale_page, self.paying_page, self.unknown_page, self.returning_page, self.outcome_page,
+            self.watch_page,
+        )  # fmt: skip
+        for page in pages:
             self._pages.addWidget(page)
         self._parked_box.setSpacing(theme.space("tight"))
         panel = column(theme, margin="large", gap="medium", parent=self)
+        panel.addWidget(self.parked_head)
         panel.addLayout(self._parked_box)
+        self.parked_head.hide()
         panel.addWidget(self.banner)
         panel.addWidget(self._pages, 1)
         self.banner.action_requested.connect(self._on_banner_action_requested)
@@ -263,7 +299,9 @@ class _ParkedButton(QPushButton):
         if sale.state is SaleState.PAYING:
             text = _("Card payment still running: {amount}").format(amount=amount)
         elif sale.state is SaleState.UNKNOWN:
-            text = _("Unclear payment of {amount}").format(amount=amount)
+            text = _unclear_words(sale, amount)
+        elif sale.state is SaleState.RETURNING:
+            text = _("Money to give back, of a sale of {amount}").format(amount=amount)
         elif sale.state in {SaleState.PAID, SaleState.PRINTING}:
             text = _("Paid, tickets to print: {amount}").format(amount=amount)
         else:
@@ -278,6 +316,14 @@ class _ParkedButton(QPushButton):
 
     def _on_clicked(self) -> None:
         self.chosen.emit(self._sale_id)
+
+
+def _unclear_words(sale: Sale, amount: str) -> str:
+    if sale.leaving:
+        return _("Unclear payment of {amount}, the buyer left").format(amount=amount)
+    if sale.handed_over_at is not None:
+        return _("Unclear payment of {amount}, with a supervisor").format(amount=amount)
+    return _("Unclear payment of {amount}").format(amount=amount)
 
 
 def _which(sale: Sale, zone: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.core.sale import EDITABLE, Pick, Sale, SaleState
+from app.core.sale import Pick, Sale, SaleState
 from app.core.store import ConsoleStore
 from app.i18n import _, figures
 from app.screens.words import seat_name
@@ -53,7 +53,7 @@ def _face(sale: Sale, pick: Pick, store: ConsoleStore) -> SaleLineFace:
         types=_types(sale, pick, store),
         chosen_type=pick.price_type_id,
         price=figures().money(pick.amount_minor, sale.currency),
-        can_change=sale.state in EDITABLE,
+        can_change=sale.editable,
         can_drop=sale.state is SaleState.PICKING,
         spoken_type=_("Price type of {seat}").format(seat=name),
         spoken_drop=_("Put {seat} back").format(seat=name),

@@ -29,6 +29,7 @@ class StatusStrip(QFrame):
         self.terminal = StatusLamp(theme)
         self.printer = StatusLamp(theme)
         self.payments = StatusLamp(theme)
+        self.cards = StatusLamp(theme)
         self.keyring = StatusLamp(theme)
         self._person = label(kind="caption", tone="muted")
         self.setObjectName("status-strip")
@@ -87,6 +88,10 @@ class StatusStrip(QFrame):
         self.payments.setVisible(count > 0)
         words = ngettext("{count} unclear payment", "{count} unclear payments", count).format(count=count)
         self.payments.tell("bad", words, _("Do not take these cards again"))
+        followed = self._store.given_up
+        self.cards.setVisible(followed > 0)
+        words = ngettext("{count} card is followed", "{count} cards are followed", followed).format(count=followed)
+        self.cards.tell("trouble", words, _("If it was charged after all, the terminal takes it back"))
 
     def show_session(self) -> None:
         """Who works here, and whether the sign-in outlives the session."""
@@ -104,9 +109,9 @@ class StatusStrip(QFrame):
     def _lay_out(self, theme: Theme) -> None:
         line: QHBoxLayout = row(theme, gap="large", parent=self)
         line.setContentsMargins(theme.space("large"), theme.space("tight"), theme.space("large"), theme.space("tight"))
-        for lamp in (self.connection, self.feed, self.terminal, self.printer, self.payments, self.keyring):
+        for lamp in (self.connection, self.feed, self.terminal, self.printer, self.payments, self.cards, self.keyring):
             line.addWidget(lamp)
         line.addStretch(1)
         line.addWidget(self._person)
-        for lamp in (self.feed, self.payments, self.keyring):
+        for lamp in (self.feed, self.payments, self.cards, self.keyring):
             lamp.hide()

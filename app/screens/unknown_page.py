@@ -1,19 +1,30 @@
-"""While it is not known whether money moved: exactly what to do, what is being asked, since when, what to note."""
+"""While it is not known whether money moved: exactly what to do, what is being asked, since when, who can decide."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.core.sale import Sale, UnknownReason
+from app.core.sale import Sale
+from app.core.store import Asks
 from app.i18n import _, figures
 from app.screens import keys
+from app.screens.unknown_words import (
+    asked_words,
+    decide_words,
+    first_words,
+    is_cash,
+    note_words,
+    since_words,
+    title_words,
+)
 from backend_client.wire import OperationKind
 from widgets.async_button import AsyncButton
-from widgets.build import column, frame, label, scrolling
+from widgets.build import column, frame, label, row, scrolling, set_tone
 from widgets.theme import Theme
+from widgets.twice_button import TwiceButton
 
 
 class UnknownPage(QWidget):
@@ -21,38 +32,62 @@ class UnknownPage(QWidget):
 
     ask_requested = Signal()
     park_requested = Signal()
+    cash_requested = Signal()
+    """Cash is taken instead of the card; the card goes back if it was charged."""
+    leave_requested = Signal()
+    """The buyer leaves."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._shown: tuple[Sale, str] | None = None
         self.title = label(kind="title", wrap=True)
         self.first = label(kind="lead", wrap=True)
         self.asked = label(wrap=True)
         self.since = label(wrap=True)
+        self.decides = label(wrap=True)
         self.note = label(wrap=True)
         self._amount = label(kind="display")
         self.park = AsyncButton(_("Park it, serve the next one"), role="primary")
         self.ask = AsyncButton(_("Ask again now"))
-        self.park.set_key_hint(keys.PARK.sequence)
+        self.cash = AsyncButton(_("Cash instead"))
+        self.leave = TwiceButton(_("The buyer leaves"), _("Press again: the buyer leaves"), role="quiet")
+        for button, key in ((self.park, keys.PARK), (self.cash, keys.CASH), (self.leave, keys.LEAVE)):
+            button.set_key_hint(key.sequence)
         self.park.action_requested.connect(self.park_requested)
         self.ask.action_requested.connect(self.ask_requested)
+        self.cash.action_requested.connect(self.cash_requested)
+        self.leave.meant.connect(self.leave_requested)
         self._build(theme)
 
     @property
     def buttons(self) -> dict[str, AsyncButton]:
         """Buttons by the deed that keeps them busy."""
-        return {"resolve": self.ask, "park": self.park}
+        return {"resolve": self.ask, "park": self.park, "cash-instead": self.cash, "leave": self.leave}
 
-    def show_sale(self, sale: Sale, zone: str) -> None:
+    def show_sale(self, sale: Sale, zone: str, asks: Asks | None = None) -> None:
         """Show what is known; times are the venue's."""
-        is_cash = sale.payment is not None and sale.payment.kind is OperationKind.CASH
-        reason = sale.unknown_reason or UnknownReason.TERMINAL_SILENT
-        self.title.setText(_("Do not take the money again") if is_cash else _("Do not take the card again"))
+        self._shown = (sale, zone)
+        by_card = not is_cash(sale)
+        self.title.setText(title_words(sale))
         self.title.setAccessibleName(self.title.text())
-        self.first.setText(_first_words(reason, is_cash=is_cash))
-        self.asked.setText(_asked_words(reason))
-        self.since.setText(_since_words(sale.unknown_since, zone))
-        self.note.setText(_note_words(sale))
-        self._amount.setText(figures().money(sale.total_minor, sale.currency))
+        self.first.setText(first_words(sale))
+        self.asked.setText(asked_words(sale, asks, zone))
+        self.decides.setText(decide_words(sale, zone))
+        set_tone(self.decides, "" if sale.handed_over_at is None else "warn")
+        self.note.setText(note_words(sale))
+        amount = sale.left_minor if sale.payment is None else sale.payment.amount_minor
+        self._amount.setText(figures().money(amount, sale.currency))
+        known = sale.payment is not None and sale.payment.operation_id is not None
+        may_pay = by_card and known and not sale.leaving
+        self.cash.setVisible(may_pay and sale.payment is not None and sale.payment.kind is not OperationKind.CASH)
+        self.leave.setVisible(by_card and not sale.leaving)
+        self.show_time()
+
+    def show_time(self) -> None:
+        """How long it has been so."""
+        if self._shown is not None:
+            sale, zone = self._shown
+            self.since.setText(since_words(sale.unknown_since, zone, datetime.now(UTC)))
 
     def _build(self, theme: Theme) -> None:
         alarm = frame("card")
@@ -69,6 +104,7 @@ class UnknownPage(QWidget):
         for caption, words in (
             (_("What is being asked"), self.asked),
             (_("Since"), self.since),
+            (_("Who can decide"), self.decides),
             (_("What to note"), self.note),
         ):
             block = column(theme, gap="hair")
@@ -79,40 +115,11 @@ class UnknownPage(QWidget):
         page = column(theme, gap="medium", parent=self)
         page.addWidget(scrolling(content), 1)
         page.addWidget(self.park)
-        page.addWidget(self.ask)
+        line = row(theme)
+        line.addWidget(self.cash, 1)
+        line.addWidget(self.ask, 1)
+        page.addLayout(line)
+        page.addWidget(self.leave)
         self.park.setMinimumHeight(theme.sizes["touch"])
-
-
-def _first_words(reason: UnknownReason, *, is_cash: bool) -> str:
-    if reason is UnknownReason.NOT_WRITTEN:
-        return _("This counter cannot write down how the payment ended; its disk may be full. Make room on it.")
-    if is_cash:
-        return _("The booking system has not confirmed the sale yet. Keep the money and the buyer's seats as they are.")
-    if reason is UnknownReason.TERMINAL_SILENT:
-        return _("It is not known whether the card was charged. The seats stay reserved for this buyer meanwhile.")
-    if reason is UnknownReason.BOOKING_SILENT:
-        return _("The terminal has answered, but the booking system has not. The seats stay reserved for this buyer.")
-    return _("Neither the terminal nor the booking system can say whether the card was charged.")
-
-
-def _asked_words(reason: UnknownReason) -> str:
-    if reason is UnknownReason.TERMINAL_SILENT:
-        return _("The card terminal is asked for its last payment, again and again.")
-    if reason is UnknownReason.BOOKING_SILENT:
-        return _("The booking system is told what the terminal said, until it answers.")
-    if reason is UnknownReason.NOT_WRITTEN:
-        return _("The terminal and the booking system are asked again, until the answer can be written down.")
-    return _("The booking system is asked, again and again, whether it has learned more.")
-
-
-def _note_words(sale: Sale) -> str:
-    if sale.order is None:
-        return _("Most often this clears up by itself. If the buyer cannot wait, note the amount and the time.")
-    words = _(
-        "Most often this clears up by itself. If the buyer cannot wait, note order {number}, the amount and the time."
-    )
-    return words.format(number=sale.order.number)
-
-
-def _since_words(since: datetime | None, zone: str) -> str:
-    return "" if since is None else figures().clock(since, zone)
+        for button in (self.cash, self.leave):
+            button.set_calm()

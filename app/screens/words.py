@@ -108,6 +108,18 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
         marked("The plan has changed"),
         marked("Open the event again to load the new plan."),
     ),
+    "part-not-payable": (
+        marked("That part cannot be paid"),
+        marked("A part is more than nothing, and no more than what is left."),
+    ),
+    "return-declined": (
+        marked("The terminal gave nothing back"),
+        marked("Try again, with the same card or another one, or leave it to a supervisor."),
+    ),
+    "day-not-told": (
+        marked("The terminal's totals of the day are not known"),
+        marked("It is asked again by itself. Keep its printed totals for the comparison."),
+    ),
     "account-limit": (
         marked("The limit for one buyer is reached"),
         marked("Take fewer seats."),

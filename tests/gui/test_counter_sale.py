@@ -142,7 +142,7 @@ def test_an_unclear_payment_says_do_not_take_the_card_again_and_can_be_parked_t3
             assert page.title.text() == "Do not take the card again"
             assert page.first.text()
             assert page.asked.text()
-            assert page.since.text().count(":") == 2
+            assert page.since.text().count(":") == 3, "the time, and for how long"
             order = next(iter(showcase.server.house.orders.values()))
             assert order.number in page.note.text()
             assert "supervisor" not in page.note.text() + page.asked.text()

@@ -12,6 +12,7 @@ from app.actions.hold_seats import expire_due, release_hold
 from app.actions.leave_sale import leave_paid_parts
 from app.actions.pay_card import pay_card
 from app.actions.pay_cash import pay_cash
+from app.actions.pick_seats import set_price_type
 from app.actions.resolve_unknown import resolve_unknown
 from app.actions.resume_sales import resume_open_sales
 from app.actions.return_money import ReturnDeclinedError, give_up_return, return_money, returns_of
@@ -124,6 +125,14 @@ async def test_a_part_whose_answer_was_lost_is_taken_once(counter: Counter) -> N
     counter.server.heal()
     sale = await resolve_unknown(counter.desk)
     assert (sale.state, sale.paid_minor) == (SaleState.HELD, 3000)
+
+
+async def test_price_types_stand_once_a_part_is_paid(counter: Counter) -> None:
+    """Another price type would cancel the order, and the part with it."""
+    await pay_cash(counter.desk, 3000, part_minor=3000)
+    with pytest.raises(SaleNotReadyError):
+        await set_price_type(counter.desk, 0, 2)
+    assert (counter.sale.state, counter.sale.paid_minor) == (SaleState.HELD, 3000)
 
 
 # ------------------------------------------------------------ the buyer leaves
