@@ -53,7 +53,15 @@ class Child:
     After the first start its ports are named on the command line, so that a restart is found at the same address.
     """
 
-    def __init__(self, name: str, module: Sequence[str], folder: Path, *, ports: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        name: str,
+        module: Sequence[str],
+        folder: Path,
+        *,
+        ports: Sequence[str] = (),
+        environment: dict[str, str] | None = None,
+    ) -> None:
         """Nothing runs before `start`.
 
         Args:
@@ -61,11 +69,13 @@ class Child:
             module: `-m` and what follows.
             folder: the demo's data folder.
             ports: which of `--port` and `--control-port` it takes.
+            environment: added to ours; secrets go here, never on the command line.
         """
         self.name = name
         self.log_file = folder / "logs" / f"{name}.log"
         self._module = list(module)
         self._ready_file = folder / "run" / f"{name}.json"
+        self._environment = environment
         self._ports: dict[str, int] = dict.fromkeys(ports, 0)
         self._process: asyncio.subprocess.Process | None = None
         self._stopping = asyncio.Event()
@@ -85,11 +95,15 @@ class Child:
         for option, port in self._ports.items():
             words += [option, str(port)]
         words += ["--ready-file", str(self._ready_file), "--parent-pid", str(os.getpid())]
-        self._process = await spawn(words, self.log_file)
+        self._process = await spawn(words, self.log_file, environment=self._environment)
         self._ready = await self._wait_until_ready(self._process)
         given = {"--port": self._ready.port, "--control-port": self._ready.control_port}
         self._ports = {option: given.get(option) or port for option, port in self._ports.items()}
         return self._ready
+
+    def add_words(self, *words: str) -> None:
+        """Words of its command line from its next start on: what was not known at the first."""
+        self._module += words
 
     async def keep_alive(self) -> None:
         """Report each death and start it again, waiting longer each time. Runs until cancelled or stopped."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import secrets
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,11 +13,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
+import httpx
+
 from booking.demo.child import Child, turn_log
 from booking.demo.people import renew_passwords
 from booking.demo.progress import say, step
 from booking.embedded import Cluster, EmbeddedError
 from booking.embedded.folder_lock import FolderLock
+from booking.payments.sandbox_server import SECRET_VARIABLE
 from booking.services.load_samples import load_samples
 from booking.services.migrate import migrate
 from booking.store.database import Database
@@ -92,7 +96,10 @@ class Stack:
         if terminal_delay_s is not None:
             terminal += ["--delay", f"{terminal_delay_s:g}"]
         self.cluster = Cluster(folders.database)
-        self.sandbox = Child("sandbox", ["booking", "sandbox", "--ledger", str(folders.sandbox)], home, ports=ports)
+        # Signs the sandbox's events; it lives as long as this demo, and in no file.
+        self._secret = {SECRET_VARIABLE: secrets.token_hex(16)}
+        sandbox = ["booking", "sandbox", "--ledger", str(folders.sandbox)]
+        self.sandbox = Child("sandbox", sandbox, home, ports=ports, environment=self._secret)
         self.terminal = Child("terminal", terminal, home, ports=[*ports, "--control-port"])
         self.api: Child | None = None
         self.workers: Child | None = None
@@ -182,14 +189,22 @@ class Stack:
         )
         home, dsn = self.folders.home, self.cluster.dsn(DATABASE)
         common = ["--dsn", dsn, "--sandbox-url", self.sandbox.ready.address()]
-        self.api = Child("api", ["booking", "serve", *common], home, ports=["--port"])
+        api = ["booking", "serve", *common]
+        self.api = Child("api", api, home, ports=["--port"], environment=self._secret)
         self.workers = Child("workers", ["booking", "work", *common], home)
         await side_by_side(_start_child(self.api, "API"), _start_child(self.workers, "workers"))
+        await self._have_events_sent(f"{self.api.ready.address()}/v1/webhooks/sandbox")
         self._keepers = [
             asyncio.create_task(child.keep_alive(), name=f"keep-{child.name}") for child in self._children()
         ]
         self._keepers.append(asyncio.create_task(self._keep_database_alive(), name="keep-database"))
         self._keepers.append(asyncio.create_task(self._keep_logs_small(), name="keep-logs"))
+
+    async def _have_events_sent(self, url: str) -> None:
+        """The sandbox started before the API: now, and after each restart of it, it knows where its events go."""
+        self.sandbox.add_words("--webhook-url", url)
+        async with httpx.AsyncClient(base_url=self.sandbox.ready.address(), trust_env=False) as client:
+            (await client.post("/control/webhooks", json={"url": url})).raise_for_status()
 
     async def _start_database(self) -> None:
         with step("database", "started"):

@@ -55,7 +55,10 @@ def _from_credentials(name: str) -> str:
 
 
 def _from_environment(name: str) -> str:
-    return _taken.setdefault(name, os.environ.pop(variable_of(name), "")[:_LONGEST].strip())
+    given = os.environ.pop(variable_of(name), "")[:_LONGEST].strip()
+    if given:
+        _taken[name] = given
+    return _taken.get(name, "")
 
 
 _taken: dict[str, str] = {}
