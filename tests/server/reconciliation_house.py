@@ -136,7 +136,8 @@ async def open_house(db: Database, seats: int = 60) -> AsyncIterator[House]:
 
 _ITEM = (
     "INSERT INTO reconciliation_items (item_id, kind, subject, event_id, order_id, operation_id, currency,"
-    " opened_at{more}) SELECT gen_random_uuid(), kind, {subject}, event_id, order_id, operation_id, currency, opened_at{values}"
+    " opened_at{more}) SELECT gen_random_uuid(), kind, {subject}, event_id, order_id, operation_id, currency,"
+    " opened_at{values}"
     " FROM reconciliation_items WHERE kind = 'capture-failed'"
 )
 _APPROVED = (
@@ -162,8 +163,8 @@ ITEM_PLANTS: Mapping[str, tuple[str, ...]] = {
             " WHERE resolved_at IS NULL"
         ),
         (
-            "UPDATE reconciliation_items SET resolved_at = booking_now(), resolved_by = 'supervisor:x', resolution = 'so'"
-            " WHERE resolved_at IS NULL"
+            "UPDATE reconciliation_items SET resolved_at = booking_now(), resolved_by = 'supervisor:x',"
+            " resolution = 'so' WHERE resolved_at IS NULL"
         ),
     ),
     "ended-item-waits-for-nobody": (

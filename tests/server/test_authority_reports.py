@@ -190,7 +190,9 @@ async def test_r25_check_asks_for_the_item_of_every_capture_that_failed(database
     async with database.transaction() as connection:
         assert await breaches_of(connection, rule) == ()
         if settled:
-            await connection.execute("UPDATE reconciliation_items SET resolved_at = now(), resolution = 'cash'")
+            await connection.execute(
+                "UPDATE reconciliation_items SET resolved_at = now(), resolved_by = 'sofia', resolution = 'cash'"
+            )
             assert await breaches_of(connection, rule) == ()
         await connection.execute("DELETE FROM reconciliation_items")
         (breach,) = await breaches_of(connection, rule)
@@ -383,6 +385,17 @@ async def test_operators_meet_the_same_rule_for_their_instants(wired: Wired, ins
     assert await count(wired.db, "SELECT count(*) FROM house_holds") == 0
 
 
+@pytest.mark.parametrize("instant", STRANGE_INSTANTS)
+async def test_a_terminals_end_of_day_meets_the_same_rule(wired: Wired, instant: str) -> None:
+    clerk = await wired.api.staff(Role.CLERK)
+    day = {"terminal_id": "1", "provider": "zvt", "closed_at": instant, "currency": "EUR", "total_minor": 0}
+    refused = problem(
+        await wired.api.call("POST", "/v1/terminal-totals", day, token=clerk), wire.ErrorCode.INVALID_REQUEST
+    )
+    assert [field.pointer for field in refused.fields] == ["/closed_at"]
+    assert await count(wired.db, "SELECT count(*) FROM terminal_totals") == 0
+
+
 async def test_an_instant_with_an_offset_is_stored_as_the_instant_it_is(wired: Wired) -> None:
     evidence = [EVIDENCE | {"at": "2026-06-01T02:00:00+02:00"}]
     read(await wired.put(await wired.sale(1), {"outcome": "unknown", "amount_minor": 0, "evidence": evidence}), object)
@@ -398,6 +411,7 @@ def test_every_instant_of_a_request_is_one_that_the_tests_above_know() -> None:
             found |= _instants_of(route.body)
     assert found == {
         ("EvidenceItem", "at"), ("AccessCodeRequest", "valid_until"), ("HouseHoldRequest", "release_at"),
+        ("TerminalTotalsReport", "closed_at"),
     }  # fmt: skip
 
 

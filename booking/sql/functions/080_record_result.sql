@@ -82,6 +82,9 @@ BEGIN
     v_now := booking_now();
     IF p_evidence <> '[]' THEN
         PERFORM note_evidence(p_operation, p_evidence, p_source);
+    ELSIF p_source LIKE 'supervisor:%' THEN  -- his word is all there is: it stands there by his name
+        PERFORM note_evidence(p_operation, jsonb_build_array(jsonb_build_object(
+            'at', v_now, 'direction', 'said', 'body', p_outcome)), p_source);
     END IF;
     IF v_op.status IN ('SUCCEEDED', 'DECLINED') THEN
         answer := answer_again(v_op, p_outcome, p_amount, p_ref, p_source, p_spare, v_now);
