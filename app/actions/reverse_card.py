@@ -19,18 +19,34 @@ _log = logging.getLogger(__name__)
 async def take_back(desk: Desk, record: TerminalRecord | None, terminal: CardTerminal | None) -> Reversal:
     """Reverse a charge at the terminal by its receipt number, once (T6). NONE: the terminal cannot be asked now.
 
-    What a crash left half asked is UNCLEAR and is not asked again: a person looks at the terminal. So is what the
-    terminal has not said to be booked: whatever the advice, nothing is reversed on a guess (R24).
+    What a crash left half asked is not asked for again: if the terminal's last transaction is that reversal it is DONE,
+    otherwise UNCLEAR, and a person looks. So is what the terminal has not said to be booked: whatever the advice,
+    nothing is reversed on a guess (R24).
     """
     if record is None or record.reversal in (Reversal.DONE, Reversal.UNCLEAR):
         return Reversal.UNCLEAR if record is None else record.reversal
     booked = record.word is not None and record.word.report.outcome is ResultOutcome.SUCCEEDED
-    if record.reversal is Reversal.ASKED or not booked or record.word is None or record.word.receipt_no is None:
+    if not booked or record.word is None or record.word.receipt_no is None:
         return await _mark(desk, record, Reversal.UNCLEAR)
+    if record.reversal is Reversal.ASKED:
+        return await _ask_whether_done(desk, record, record.word, terminal)
     if terminal is None:
         return Reversal.NONE
     await _mark(desk, record, Reversal.ASKED)
     return await _mark(desk, record, await _reverse(terminal, record.word, record.word.receipt_no))
+
+
+async def _ask_whether_done(
+    desk: Desk, record: TerminalRecord, word: TerminalWord, terminal: CardTerminal | None
+) -> Reversal:
+    if terminal is None:
+        return Reversal.NONE
+    try:
+        last = await terminal.last_transaction()
+    except TerminalError:
+        return Reversal.NONE
+    done = last is not None and last.original_trace is not None and last.original_trace == word.trace
+    return await _mark(desk, record, Reversal.DONE if done else Reversal.UNCLEAR)
 
 
 async def _reverse(terminal: CardTerminal, word: TerminalWord, receipt_no: int) -> Reversal:

@@ -70,6 +70,9 @@ class FakeCardTerminal:
     payments_asked: int = 0
     refunded: list[TerminalResult] = field(default_factory=list)
     refunds_asked: int = 0
+    reversals_asked: int = 0
+    reversal: TerminalResult | None = None
+    """The last reversal, while nothing has followed it."""
     reverses_another: bool = False
     """A fault seen in the field: a reversal hits another booking than the one that was named (T6)."""
     silent: bool = False
@@ -139,7 +142,8 @@ class FakeCardTerminal:
 
     def _booking(self, amount_minor: int, currency: str) -> TerminalResult:
         self.day = None
-        number = self.payments_asked + self.refunds_asked
+        self.reversal = None
+        number = self.payments_asked + self.refunds_asked + self.reversals_asked
         return TerminalResult(
             TerminalOutcome.APPROVED,
             amount_minor,
@@ -160,8 +164,8 @@ class FakeCardTerminal:
         """See `CardTerminal.last_transaction`."""
         if self.silent:
             raise TerminalUnavailableError("no connection")
-        if self.day is not None:
-            return self.day
+        if self.day is not None or self.reversal is not None:
+            return self.day or self.reversal
         told = sorted((*self.booked, *self.refunded), key=lambda result: result.trace or 0)
         return told[-1] if told else None
 
@@ -178,7 +182,10 @@ class FakeCardTerminal:
                 if amount_minor not in {None, result.amount_minor} or original_trace not in {None, result.trace}:
                     raise TerminalRefusedError("the receipt is of another booking", "reversal-not-possible")
                 self.booked.remove(result)
-                return replace(result, original_trace=result.trace)
+                self.reversals_asked += 1
+                number = self.payments_asked + self.refunds_asked + self.reversals_asked
+                self.reversal = replace(result, original_trace=result.trace, trace=number, booked_at=datetime.now(UTC))
+                return self.reversal
         raise TerminalRefusedError("no such receipt", "reversal-not-possible")
 
     async def refund(self, amount_minor: int, currency: str, *, on_progress: ProgressCallback) -> TerminalResult:

@@ -90,6 +90,26 @@ class FusedTerminal:
         self._fuse.step("terminal finished")
         return result
 
+    async def refund(self, amount_minor: int, currency: str, *, on_progress: ProgressCallback) -> TerminalResult:
+        self._fuse.step("refund asked")
+        result = await self.inner.refund(amount_minor, currency, on_progress=on_progress)
+        self._fuse.step("refund done")
+        return result
+
+    async def reverse(
+        self, receipt_no: int, *, amount_minor: int | None = None, original_trace: int | None = None
+    ) -> TerminalResult:
+        self._fuse.step("reversal asked")
+        result = await self.inner.reverse(receipt_no, amount_minor=amount_minor, original_trace=original_trace)
+        self._fuse.step("reversal done")
+        return result
+
+    async def end_of_day(self) -> TerminalResult:
+        self._fuse.step("end of day asked")
+        result = await self.inner.end_of_day()
+        self._fuse.step("end of day done")
+        return result
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
 
@@ -122,14 +142,18 @@ def journal_in_memory() -> Journal:
 
 
 def fused_journal(journal: Journal, fuse: Fuse) -> AsyncJournal:
-    writes = {"save_sale", "begin_terminal_attempt", "record_terminal_result", "acknowledge_terminal_result"}
+    writes = {
+        "save_sale", "begin_terminal_attempt", "record_terminal_result", "acknowledge_terminal_result",
+        "mark_reversal", "forget_terminal_attempt", "begin_day", "record_day", "close_day",
+    }  # fmt: skip
 
     async def call(function: Callable[..., Any], *arguments: object) -> object:
-        if function.__name__ in writes:
-            fuse.step(f"before {function.__name__}")
+        name = getattr(function, "func", function).__name__
+        if name in writes:
+            fuse.step(f"before {name}")
         answer = function(*arguments)
-        if function.__name__ in writes:
-            fuse.step(f"after {function.__name__}")
+        if name in writes:
+            fuse.step(f"after {name}")
         return answer
 
     return AsyncJournal(journal, call)
