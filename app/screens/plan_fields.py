@@ -6,7 +6,7 @@ import math
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QBoxLayout, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from app.i18n import _
 from widgets.build import column, label, leading
@@ -87,6 +87,15 @@ def captioned(theme: Theme, caption: str, control: QWidget) -> QVBoxLayout:
     made.addWidget(control)
     made.addStretch(1)
     return made
+
+
+def caption_of(control: QWidget, caption: str) -> None:
+    """Another caption for a control that has one."""
+    control.setAccessibleName(caption)
+    page = control.parentWidget()
+    for words in () if page is None else page.findChildren(QLabel):
+        if words.buddy() is control:
+            words.setText(caption)
 
 
 def fill_choices(box: ChoiceBox, choices: list[tuple[str, int]], chosen: set[int]) -> None:

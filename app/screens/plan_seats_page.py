@@ -11,7 +11,7 @@ from app.core.plan_draft import DraftRow, DraftSeat, SeatMark, Selection
 from app.core.plan_fault_kinds import MAX_TEXT
 from app.core.plan_work import PlanWork
 from app.i18n import _
-from app.screens.plan_fields import SEVERAL, NumberField, captioned, fill_choices, plain_button, show_layout
+from app.screens.plan_fields import SEVERAL, NumberField, caption_of, captioned, fill_choices, plain_button, show_layout
 from app.screens.plan_floor_choice import FloorChoice
 from app.screens.plan_neighbours_box import NeighboursBox
 from app.screens.plan_numbering_box import NumberingBox, RowNamesBox
@@ -88,6 +88,7 @@ class SeatsPage(QWidget):
         show_layout(self._row_fields, shown=one is not None)
         if one is None:
             return
+        caption_of(self.row_label, _("Name of the row") if one.table is None else _("Name of the table"))
         if self.row_label.text() != one.label:
             self.row_label.setText(one.label)
         self.count.set_value(len(one.seats))

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QMenu
 
-from app.core.plan_work import PlanOrigin, PlanWork
+from app.core import plan_edits as edits
+from app.core import plan_row_faults
+from app.core.plan_draft import DraftRow, PlanDraft, Selection
+from app.core.plan_geometry import RowLine
+from app.core.plan_numbering import Numbering
+from app.core.plan_work import PlanOrigin, PlanWork, empty_plan
 from app.models.plan_scene import chosen_of, plan_scene
 from app.screens.plan_editor import PlanEditorScreen
 from app.screens.plan_fields import NumberField
 from app.showcase import small_hall
 from tests.gui.conftest import QLoop
-from widgets.plan_canvas import CanvasScene, Chosen, PlanCanvas
+from widgets.plan_canvas import CanvasRow, CanvasScene, Chosen, PlanCanvas, seat_painter
 from widgets.plan_canvas import painter as painting
+from widgets.plan_canvas.scene import Floats
 from widgets.plan_canvas.snapping import Guides
 from widgets.plan_canvas.stepping import step_seat, step_thing
+from widgets.seat_map import glyphs
 from widgets.theme import Theme
 from widgets.tick_box import TickBox
 
@@ -164,3 +174,75 @@ def test_names_are_typed_at_the_lines_of_sections(qloop: QLoop, theme: Theme) ->
     editor.side.plan_page.sections[1].remove.click()
     assert {row.section_id for row in work.draft.rows} == {work.draft.sections[0].section_id}
     assert chosen_of(work.selection) == Chosen()
+
+
+def big_hall(rows: int, seats: int) -> PlanDraft:
+    numbers = count(1)
+    draft = edits.add_section(edits.add_category(empty_plan(), "Stalls", "#0f34b4"), "Parterre")
+    draft = edits.resize_hall(edits.rename_plan(draft, "Stadium"), seats * 20 + 100, rows * 30 + 100)
+    lines = [RowLine((50.0, 50.0 + 30 * n), (50.0 + 20 * (seats - 1), 50.0 + 30 * n)) for n in range(rows)]
+    labels = [str(number) for number in range(rows)]
+    return edits.add_rows(draft, 2, lines, [seats] * rows, labels, 1, Numbering(), lambda: f"s{next(numbers)}")
+
+
+def test_an_edit_of_forty_thousand_seats_looks_at_its_own_row_alone(
+    theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = PlanWork()
+    editor = PlanEditorScreen(theme, work)
+    editor.resize(1280, 760)
+    editor.show()
+    work.begin(big_hall(200, 200), PlanOrigin(), saved=True)
+    editor.canvas.grab()
+    editor._look_for_faults()
+    made: list[str] = []
+    facts: list[str] = []
+    placed, facts_of = CanvasRow.placed, plan_row_faults._facts_of
+
+    def counted(row: CanvasRow) -> CanvasRow:
+        made.append(row.label)
+        return placed(row)
+
+    def looked(row: DraftRow) -> plan_row_faults.RowFacts:
+        facts.append(row.label)
+        return facts_of(row)
+
+    monkeypatch.setattr(CanvasRow, "placed", counted)
+    monkeypatch.setattr(plan_row_faults, "_facts_of", looked)
+    work.choose(Selection(seats=frozenset({work.draft.rows[70].seats[9].guid})))
+    work.edit(edits.move(work.draft, work.selection, 3, 0))
+    editor._look_for_faults()
+    assert (made, facts) == (["70"], ["70"])
+    work.undo()
+    editor._look_for_faults()
+    assert (made, facts) == (["70", "70"], ["70", "70"])
+
+
+def test_a_frame_of_forty_thousand_seats_is_one_sheet_and_one_call(
+    theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    canvas = PlanCanvas(theme)
+    canvas.resize(1200, 700)
+    canvas.show()
+    drawn: list[int] = []
+    draw = glyphs.draw_fragments
+
+    def counted(painter: QPainter, fragments: Floats, pixmap: QPixmap) -> None:
+        drawn.append(len(fragments))
+        draw(painter, fragments, pixmap)
+
+    monkeypatch.setattr(seat_painter, "draw_fragments", counted)
+    canvas.show_scene(plan_scene(big_hall(200, 200), ()), Chosen())
+    canvas.grab()
+    assert drawn == [40_000]
+    canvas.grab()
+    assert drawn == [40_000]  # nothing changed: the picture is still there
+    canvas.view.zoom(40.0, QPointF(600, 350))
+    canvas.update()
+    canvas.grab()
+    assert 0 < drawn[1] < 3_000  # rows out of sight are not looked at, all of a row that is in sight is
+    canvas.fit()
+    drawn.clear()
+    shown = canvas.grab().toImage()
+    middle = canvas.view.to_px(*canvas.scene.rows[100].at[100]).toPoint()
+    assert shown.pixelColor(middle).blue() > shown.pixelColor(middle).red() + 60

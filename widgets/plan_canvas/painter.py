@@ -15,7 +15,7 @@ from widgets.plan_canvas.view import CanvasView
 from widgets.theme import Theme
 
 _GRID_FROM_PX = 12.0
-_FOCUS_PX = 12.0
+_FOCUS_PX, _FOCUS_ARM_PX = (22.0, 15.0), 8.0
 _HALO_PX = 4.0
 _TEXT_LEAST_PX, _TEXT_MOST_PX = 6, 96
 
@@ -148,15 +148,16 @@ class HallPainter:
             painter.drawRect(box)
 
     def _paint_focus(self, focus: CanvasFocus) -> None:
-        """Four ticks about the point where people look: a word there can be read. Dashed while it is derived."""
+        """Corners about the point where people look: a word there can be read. Dashed while it is derived."""
         painter, middle = self._painter, self._view.to_px(focus.x, focus.y)
         style = Qt.PenStyle.DashLine if focus.is_derived else Qt.PenStyle.SolidLine
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for color, width in ((self._theme.map_color("ground"), _HALO_PX), (self._theme.map_color("lost"), 2.0)):
             painter.setPen(QPen(color, width, style if width < _HALO_PX else Qt.PenStyle.SolidLine))
-            for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-                way = QPointF(dx, dy)
-                painter.drawLine(middle + way * _FOCUS_PX, middle + way * 2 * _FOCUS_PX)
+            for right, down in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+                corner = middle + QPointF(right * _FOCUS_PX[0], down * _FOCUS_PX[1])
+                painter.drawLine(corner, corner - QPointF(right * _FOCUS_ARM_PX, 0))
+                painter.drawLine(corner, corner - QPointF(0, down * _FOCUS_ARM_PX))
 
     # ------------------------------------------------------------ shapes
 
