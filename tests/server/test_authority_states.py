@@ -22,6 +22,7 @@ from booking.services.take_payment import mark_sent, record_result
 from booking.services.tickets import tickets_of_order
 from booking.store.database import Database
 from tests.server.box_office import Clock, Desk, count, fan, make_event, released, seat_states, till
+from tests.server.refund_desk import call_off, issued, refund
 
 TABLES: Mapping[str, tuple[type[StrEnum | IntEnum], Mapping[Any, frozenset[Any]]]] = {
     "seats": (states.SeatStatus, states.SEAT_TRANSITIONS),
@@ -73,6 +74,7 @@ async def test_every_transition_made_by_sql_is_in_the_tables(watched: Database, 
     event = await make_event(watched, seats=60, max_open_holds_till=50)
     await _sell_in_every_way(watched, event)
     await _print(watched, event)
+    await _give_back(watched, event)
     await _let_time_run_out(watched, event, clock)
     await _end_by_hand(watched, event)
 
@@ -92,11 +94,14 @@ async def test_every_transition_made_by_sql_is_in_the_tables(watched: Database, 
     assert transitions["seats"] == {
         (seat.AVAILABLE, seat.HELD), (seat.HELD, seat.HELD), (seat.HELD, seat.PAYING), (seat.HELD, seat.AVAILABLE),
         (seat.PAYING, seat.SOLD), (seat.PAYING, seat.HELD), (seat.PAYING, seat.AVAILABLE),
+        (seat.SOLD, seat.AVAILABLE), (seat.SOLD, seat.BLOCKED),
     }  # fmt: skip
     assert transitions["orders"] == {
         (order.PENDING, order.CONFIRMED), (order.PENDING, order.RECONCILING), (order.PENDING, order.EXPIRED),
         (order.PENDING, order.CANCELLED), (order.RECONCILING, order.PENDING), (order.RECONCILING, order.CONFIRMED),
         (order.RECONCILING, order.EXPIRED), (order.RECONCILING, order.CANCELLED),
+        (order.CONFIRMED, order.PARTLY_REFUNDED), (order.CONFIRMED, order.REFUNDED),
+        (order.CONFIRMED, order.CANCELLED), (order.PARTLY_REFUNDED, order.REFUNDED),
     }  # fmt: skip
     assert transitions["payment_operations"] == {
         (operation.CREATED, operation.SENT), (operation.CREATED, operation.DECLINED),
@@ -106,7 +111,10 @@ async def test_every_transition_made_by_sql_is_in_the_tables(watched: Database, 
         (operation.UNKNOWN, operation.ACTION_REQUIRED), (operation.ACTION_REQUIRED, operation.SUCCEEDED),
         (operation.ACTION_REQUIRED, operation.UNKNOWN),
     }  # fmt: skip
-    assert transitions["tickets"] == {(states.TicketStatus.ISSUED, states.TicketStatus.PRINTED)}
+    ticket = states.TicketStatus
+    assert transitions["tickets"] == {
+        (ticket.ISSUED, ticket.PRINTED), (ticket.ISSUED, ticket.VOID), (ticket.PRINTED, ticket.VOID),
+    }  # fmt: skip
     assert transitions["print_jobs"] == {
         (before, after) for before, allowed in states.PRINT_JOB_TRANSITIONS.items() for after in allowed
     }
@@ -154,6 +162,18 @@ async def _print(db: Database, event: int) -> None:
             await report_print_job(
                 db, desk.caller, job.value.print_job_id, status, "", key=str(uuid4()), digest=status.encode()
             )
+
+
+async def _give_back(db: Database, event: int) -> None:
+    desk = Desk(db, till(), event)
+    order = (await desk.sell(40, 41)).order
+    tickets = await issued(db, desk.caller, order.order_id)
+    await db.fetch("UPDATE tickets SET status = 'PRINTED' WHERE ticket_id = $1", tickets[0].ticket_id)
+    for ticket, to_sale in zip(tickets, (True, False), strict=True):
+        await refund(db, desk.caller, order.order_id, [ticket], seats_to_sale=to_sale)
+    for seat, give_back in ((42, refund), (43, call_off)):
+        order = (await desk.sell(seat)).order
+        await give_back(db, desk.caller, order.order_id, await issued(db, desk.caller, order.order_id))
 
 
 async def _let_time_run_out(db: Database, event: int, clock: Clock) -> None:
