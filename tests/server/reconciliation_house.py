@@ -31,6 +31,7 @@ class House:
     provider: SandboxProvider
     worker: PaymentWorker
     event_id: int
+    url: str
     ana: Caller = field(default_factory=lambda: till(Role.SUPERVISOR))
     bo: Caller = field(default_factory=lambda: till(Role.SUPERVISOR))
     free_seat: int = 0
@@ -126,8 +127,9 @@ async def open_house(db: Database, seats: int = 60) -> AsyncIterator[House]:
     sandbox = Sandbox(slow_s=0.5)
     server = LoopbackServer(sandbox.handle)
     await server.start()
-    provider = SandboxProvider(f"http://127.0.0.1:{server.port}", answer_timeout_s=0.5)
-    house = House(db, sandbox, provider, PaymentWorker(db, {"sandbox": provider}), await make_event(db, seats))
+    url = f"http://127.0.0.1:{server.port}"
+    provider = SandboxProvider(url, answer_timeout_s=0.5)
+    house = House(db, sandbox, provider, PaymentWorker(db, {"sandbox": provider}), await make_event(db, seats), url)
     await house.limit(None)
     yield house
     await provider.close()

@@ -418,6 +418,15 @@ class TestAttach:
         await prepare(house.db)
         assert await issue_new(house.db) == 2
 
+    async def test_what_the_provider_told_of_it_stands_in_its_timeline(self, house: House) -> None:
+        await house.db.fetch(
+            "INSERT INTO provider_events (provider, event_ref, state, next_attempt_at, body) VALUES ('sandbox', 'ev_1',"
+            ' \'parked\', booking_now(), \'{"provider_ref": "ch_stray", "amount_minor": 8000}\')'
+        )
+        item = await stray_charge(house, captured=0)
+        (told,) = [entry for entry in item.timeline if entry.kind == "webhook"]
+        assert (told.title, told.source, told.amount_minor) == ("webhook-received", "sandbox", 8_000)
+
     async def test_only_to_an_order_that_is_there(self, house: House) -> None:
         item = await stray_charge(house, captured=8_000)
         with pytest.raises(OrderNotFoundError):

@@ -47,6 +47,13 @@ WITH item AS MATERIALIZED (
       JOIN operation_evidence e ON e.operation_id = p.operation_id
       LEFT JOIN devices d ON 'device:' || d.device_id = e.source
     UNION ALL
+    -- What a provider told of a charge that is not here: its events wait for it. (Others are evidence by now.)
+    SELECT v.received_at, 'webhook', 'webhook-received', v.provider, NULL, (v.body ->> 'amount_minor')::bigint,
+           coalesce(v.body ->> 'currency', ''), v.state || ' ' || v.body::text
+      FROM item m JOIN provider_events v ON v.next_attempt_at IS NOT NULL AND v.provider = m.provider
+           AND v.body ->> 'provider_ref' = m.detail ->> 'provider_ref'
+     WHERE m.operation_id IS NULL
+    UNION ALL
     SELECT x.at, 'sale', x.title, '', NULL, NULL, '', x.body
       FROM sale s JOIN tickets t ON t.order_id = s.order_id
      CROSS JOIN LATERAL (VALUES (t.issued_at, 'ticket-issued', coalesce('seat ' || t.seat_no, 'place ' || t.place_no)),
