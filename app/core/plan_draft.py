@@ -27,6 +27,10 @@ class SeatMark(IntFlag):
     RESTRICTED_VIEW = 4
 
 
+EVERY_FLOOR = -1
+"""The floor of an area that names none, in a plan with floors: it is shown on all of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class DraftCategory:
     """A price category; what it costs is told by each event."""

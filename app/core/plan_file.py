@@ -16,6 +16,7 @@ import msgspec
 from app.core.errors import PlanFileError
 from app.core.plan_areas import bounds_of
 from app.core.plan_draft import (
+    EVERY_FLOOR,
     NO_CATEGORY,
     DraftCategory,
     DraftRow,
@@ -96,7 +97,7 @@ class _Area(_Part):
     ellipse: _Ellipse = msgspec.field(default_factory=_Ellipse)
     polygon: _Polygon = msgspec.field(default_factory=_Polygon)
     text: _Text | None = None
-    floor: int = 0
+    floor: int | None = None
 
 
 class _Standing(_Part):
@@ -179,7 +180,7 @@ def plan_body(draft: PlanDraft) -> Json:
         {"name": names[category.category_id], "color": category.color} for category in draft.categories
     ]
     body["sections"] = [_section_body(draft, section, names) for section in draft.sections]
-    body["areas"] = [_area_body(shape) for shape in draft.shapes]
+    body["areas"] = [_area_body(shape) | _floor_body(draft, shape) for shape in draft.shapes]
     body["standing"] = [
         {
             "name": area.name.strip(),
@@ -233,6 +234,11 @@ def _seat_body(seat: DraftSeat, names: dict[int, str]) -> Json:
     return body
 
 
+def _floor_body(draft: PlanDraft, shape: DraftShape) -> Json:
+    """An area on the first of several floors says so: without a floor it would be on all of them."""
+    return {"floor": shape.floor_no} if draft.floors and shape.floor_no >= 0 else {}
+
+
 def _area_body(shape: DraftShape) -> Json:
     body: Json = {"shape": shape.shape, "position": _point_body(shape.x, shape.y)}
     styles = {"rotation": shape.rotation, "color": shape.color, "border_color": shape.border_color}
@@ -246,7 +252,7 @@ def _area_body(shape: DraftShape) -> Json:
     elif shape.shape == "polygon":
         points = [_point_body(round(x - shape.x, 6), round(y - shape.y, 6)) for x, y in shape.points]
         body["polygon"] = {"points": points}
-    if shape.floor_no:
+    if shape.floor_no > 0:
         body["floor"] = shape.floor_no
     if shape.text.strip():
         x, y = text_place(shape)
@@ -309,7 +315,8 @@ class _Reader:
         for section in plan.sections:
             sections.append(DraftSection(self._id(), section.name, section.key, section.floor))
             rows += [self._row(row, sections[-1].section_id) for row in section.rows]
-        shapes = tuple(self._shape(area) for area in plan.areas)
+        absent = EVERY_FLOOR if plan.floors else 0
+        shapes = tuple(self._shape(area, absent) for area in plan.areas)
         standing = tuple(
             DraftStanding(
                 one.name, one.capacity, self._category_ids.get(one.category, NO_CATEGORY), self._shape(one.area)
@@ -353,7 +360,8 @@ class _Reader:
             _marks_of(seat.marks), seat.radius, seat.start_direction,
         )  # fmt: skip
 
-    def _shape(self, area: _Area) -> DraftShape:
+    def _shape(self, area: _Area, absent: int = 0) -> DraftShape:
+        """`absent`: the floor of an area that names none."""
         x, y = area.position.x, area.position.y
         width, height = _area_size(area)
         text = area.text or _Text()
@@ -363,7 +371,7 @@ class _Reader:
         points = tuple((round(x + point.x, 6), round(y + point.y, 6)) for point in area.polygon.points)
         made = DraftShape(
             self._id(), area.shape, x, y, width, height, points, area.rotation, area.color, area.border_color,
-            text.text, None, text.size, text.color, area.floor,
+            text.text, None, text.size, text.color, absent if area.floor is None else area.floor,
         )  # fmt: skip
         return made if text_at is None or text_at == text_place(made) else replace(made, text_at=text_at)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from app.core.plan_draft import DraftSection, PlanDraft, Selection
+from app.core.plan_draft import EVERY_FLOOR, DraftSection, PlanDraft, Selection
 
 MAX_FLOORS: Final = 50
 
@@ -22,7 +22,12 @@ def floor_count(draft: PlanDraft) -> int:
 
 def shown_on(draft: PlanDraft, floor_no: int) -> int:
     """The floor where something is shown: what is on none that the plan has shows on the first, to be put right."""
-    return floor_no if floor_no < floor_count(draft) else 0
+    return floor_no if 0 <= floor_no < floor_count(draft) else 0
+
+
+def is_on(draft: PlanDraft, own: int, floor_no: int) -> bool:
+    """Whether something whose floor is `own` shows on a floor: what is on every floor shows on each."""
+    return own == EVERY_FLOOR or shown_on(draft, own) == floor_no
 
 
 def floor_of_row(draft: PlanDraft, section_id: int) -> int:
@@ -34,20 +39,20 @@ def floor_of_row(draft: PlanDraft, section_id: int) -> int:
 def things_on(draft: PlanDraft, floor_no: int) -> Selection:
     """Everything on a floor: its rows, shapes, standing areas and pictures."""
     sections = {one.section_id for one in draft.sections if shown_on(draft, one.floor_no) == floor_no}
-    shapes = {shape.shape_id for shape in draft.all_shapes if shown_on(draft, shape.floor_no) == floor_no}
-    shapes |= {one.picture_id for one in draft.pictures if shown_on(draft, one.floor_no) == floor_no}
+    shapes = {shape.shape_id for shape in draft.all_shapes if is_on(draft, shape.floor_no, floor_no)}
+    shapes |= {one.picture_id for one in draft.pictures if is_on(draft, one.floor_no, floor_no)}
     return Selection(
         frozenset(row.row_id for row in draft.rows if row.section_id in sections), shapes=frozenset(shapes)
     )
 
 
 def floor_of(draft: PlanDraft, selection: Selection) -> int | None:
-    """The floor of the first thing that is chosen; None of nothing."""
+    """The floor of the first thing that is chosen; None of nothing, and of what is on every floor."""
     for row in draft.rows:
         if row.row_id in selection.rows or any(seat.guid in selection.seats for seat in row.seats):
             return floor_of_row(draft, row.section_id)
     for shape in draft.all_shapes:
-        if shape.shape_id in selection.shapes:
+        if shape.shape_id in selection.shapes and shape.floor_no != EVERY_FLOOR:
             return shown_on(draft, shape.floor_no)
     return next((shown_on(draft, one.floor_no) for one in draft.pictures if one.picture_id in selection.shapes), None)
 
@@ -65,8 +70,10 @@ def rename_floor(draft: PlanDraft, floor_no: int, name: str) -> PlanDraft:
 
 def may_remove_floor(draft: PlanDraft, floor_no: int) -> bool:
     """Whether nothing is on the floor any more, not even a section without rows."""
-    is_home = any(shown_on(draft, section.floor_no) == floor_no for section in draft.sections)
-    return len(draft.floors) > 1 and floor_no < len(draft.floors) and not is_home and not things_on(draft, floor_no)
+    homes = [section.floor_no for section in draft.sections]
+    homes += [thing.floor_no for thing in (*draft.all_shapes, *draft.pictures) if thing.floor_no != EVERY_FLOOR]
+    is_home = any(shown_on(draft, own) == floor_no for own in homes)
+    return len(draft.floors) > 1 and 0 <= floor_no < len(draft.floors) and not is_home
 
 
 def remove_floor(draft: PlanDraft, floor_no: int) -> PlanDraft:
@@ -95,6 +102,14 @@ def move_section_to_floor(draft: PlanDraft, section_id: int, floor_no: int) -> P
         return draft
     sections = tuple(replace(one, floor_no=floor_no) if one.section_id == section_id else one for one in draft.sections)
     return replace(draft, sections=sections)
+
+
+def put_on_every_floor(draft: PlanDraft, selection: Selection) -> PlanDraft:
+    """Chosen shapes are shown on each floor, such as a lift; rows, standing areas and pictures are on one."""
+    shapes = tuple(
+        replace(one, floor_no=EVERY_FLOOR) if one.shape_id in selection.shapes else one for one in draft.shapes
+    )
+    return replace(draft, shapes=shapes) if draft.floors else draft
 
 
 def move_to_floor(draft: PlanDraft, selection: Selection, floor_no: int) -> PlanDraft:

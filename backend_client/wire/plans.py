@@ -187,7 +187,10 @@ class PlanRow(Message, frozen=True, kw_only=True):
 
 
 class PlanArea(Message, frozen=True, kw_only=True):
-    """A shape of the plan that holds no seat. `points` is x0, y0, x1, y1, … for polygons; sizes in plan units."""
+    """A shape of the plan that holds no seat. `points` is x0, y0, x1, y1, … for polygons; sizes in plan units.
+
+    `floor_no` is -1 for an area that is on every floor.
+    """
 
     shape: str
     x: float

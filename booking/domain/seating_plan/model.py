@@ -18,6 +18,8 @@ MAX_ROWS = 50_000
 MAX_AREAS = 5_000
 MAX_STANDING = 1_000
 MAX_FLOORS = 50
+EVERY_FLOOR = -1
+"""The floor of an area that names none, in a plan with floors: it is shown on all of them."""
 MAX_PLACES = 10_000_000
 MAX_POINTS = 5_000
 MAX_LABEL = 200

@@ -10,6 +10,7 @@ from booking.domain.seating_plan.drafts import Naming, PlanDraft, RowDraft, Seat
 from booking.domain.seating_plan.faults import FindingCode, Findings, PlanCounts, PlanReading
 from booking.domain.seating_plan.members import Members
 from booking.domain.seating_plan.model import (
+    EVERY_FLOOR,
     MAX_AREAS,
     MAX_CATEGORIES,
     MAX_FLOORS,
@@ -115,8 +116,10 @@ class _OwnReader:
         return None if width is None or height is None else (width, height)
 
     def _read_areas(self, plan: Members) -> list[Area]:
+        """An area that names no floor is shown on every floor."""
+        absent = EVERY_FLOOR if plan.has("floors") else 0
         areas = [
-            read_area(self._findings, self._item(plan, "areas", index, value), _ORIGIN, floor_member="floor")
+            read_area(self._findings, self._item(plan, "areas", index, value), _ORIGIN, absent, "floor")
             for index, value in enumerate(plan.items("areas", limit=MAX_AREAS, required=False))
         ]
         return [area for area in areas if area is not None]

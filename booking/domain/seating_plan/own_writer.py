@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from booking.domain.seating_plan.model import Row, Seat, SeatingPlan, Section
+from booking.domain.seating_plan.model import Area, Row, Seat, SeatingPlan, Section
 from booking.domain.seating_plan.own_reader import MARK, VERSION
 from booking.domain.seating_plan.pictures import picture_object
 from booking.domain.seating_plan.pretix_writer import (
@@ -27,7 +27,7 @@ def write_own(plan: SeatingPlan, *, indent: int | None = None) -> bytes:
         body["floors"] = list(plan.floors)
     body["categories"] = [{"name": category.name, "color": category.color} for category in plan.categories]
     body["sections"] = [_section(section, plan) for section in plan.sections]
-    body["areas"] = [area_object(area, _FLOOR) for area in plan.areas]
+    body["areas"] = [_area(area, plan) for area in plan.areas]
     body["standing"] = [
         {
             "name": area.name,
@@ -42,6 +42,11 @@ def write_own(plan: SeatingPlan, *, indent: int | None = None) -> bytes:
     if plan.views:
         body["views"] = [view_object(view) for view in plan.views]
     return encode_json(body, indent)
+
+
+def _area(area: Area, plan: SeatingPlan) -> Object:
+    """An area on the first of several floors says so: without a floor it would be on all of them."""
+    return area_object(area, _FLOOR) | ({_FLOOR: area.floor_no} if plan.floors and area.floor_no >= 0 else {})
 
 
 def _section(section: Section, plan: SeatingPlan) -> Object:

@@ -181,7 +181,7 @@ def area_object(area: Area, floor_member: str = FLOOR) -> Object:
         body["ellipse"] = {"radius": point_object(area.width / 2, area.height / 2)}
     elif area.shape is AreaShape.POLYGON:
         body["polygon"] = {"points": [point_object(point.x - area.x, point.y - area.y) for point in area.points]}
-    if area.floor_no:
+    if area.floor_no > 0:
         body[floor_member] = area.floor_no
     if area.text is not None:
         body["text"] = _text(area.text, area)
