@@ -91,9 +91,11 @@ class OwnExperiments:
 
     async def let_a_hold_expire(self, *, ttl_s: int, wait_s: float) -> Own:
         """The script of two buyers at two tills, with no sweeper running: A's payment comes after B's takeover."""
-        event_id = await self._new_event(hold_ttl_s=ttl_s)
+        event_id = await self._new_event()
         # The script pays within its three seconds; usually the last ten are refused for being too short to pay in.
-        await self._db.fetch("UPDATE events SET min_time_to_pay_s = 0 WHERE event_id = $1", event_id)
+        await self._db.fetch(
+            "UPDATE events SET hold_ttl_s = $2, min_time_to_pay_s = 0 WHERE event_id = $1", event_id, ttl_s
+        )
         script = _Script(self._db, event_id)
         started = perf_counter()
         await script.hold("buyer-A")
@@ -154,7 +156,7 @@ class OwnExperiments:
             sys.stderr.write(f"lab: {breach.rule}: {breach.detail}\n")
         return len(breaches)
 
-    async def _new_event(self, *, hold_ttl_s: int = 600) -> int:
+    async def _new_event(self) -> int:
         plan = await import_plan(self._db, "The lab's hall", "UTC", small_hall())
         row = await self._db.fetchrow("SELECT booking_now() AS now")
         if row is None:
@@ -169,7 +171,7 @@ class OwnExperiments:
             currency="EUR",
             price_types=("Adult",),
             prices={category.name: (_PRICE,) for category in HALL_CATEGORIES},
-            hold_ttl_s=hold_ttl_s,
+            hold_ttl_s=600,
         )
         return await create_event(self._db, spec)
 

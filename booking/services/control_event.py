@@ -61,7 +61,7 @@ async def change_settings(
     """Change the settings that are given; the others stay. Holds that are open keep their deadlines (R4).
 
     Raises:
-        InvalidRequestError: no setting is given, or one is out of bounds.
+        InvalidRequestError: no setting is given, one is out of bounds, or holds would end before they can be paid.
         SettingsChangedError: the event has another version than `expected`.
         EventStateConflictError: the event is cancelled.
         EventNotFoundError, KeyReusedError, BusyError, AuthorityAwayError: as they say.

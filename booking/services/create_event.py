@@ -17,6 +17,7 @@ from booking.domain.errors import FieldFault, InvalidRequestError, NotFoundError
 from booking.domain.local_time import instant_of, zone_of
 from booking.domain.model import EventId, Price, PriceCategory, PriceType
 from booking.domain.seating_plan.document import categories_of_document, standing_of_document
+from booking.services.control_event import BOUNDS
 from booking.store import plan_queries
 from booking.store.connection import JOB_LIMITS, Record
 from booking.store.database import Database
@@ -167,6 +168,10 @@ def _spec_faults(spec: EventSpec, category_names: Sequence[str], seat_count: int
         for name in spec.prices
         if name not in category_names
     ]
+    for setting in ("hold_ttl_s", "grace_s", "max_per_account"):
+        least, most = BOUNDS[setting]
+        if not least <= getattr(spec, setting) <= most:
+            faults.append(FieldFault(f"/{setting}", f"from {least} to {most}"))
     if not spec.price_types or len(set(spec.price_types)) < len(spec.price_types):
         faults.append(FieldFault("/price_types", "one or more price types, each named once"))
     outside = [seat for seat in spec.house_seats if not 0 <= seat < seat_count]

@@ -35,6 +35,10 @@ _OF_CONSTRAINT: Mapping[str, Callable[[], BookingError]] = {
     "hold_takes_1_to_6": lambda: errors.InvalidRequestError(
         "A hold takes 1 to 6 seats.", fields=(FieldFault("/seats", "1 to 6 seats"),)
     ),
+    "hold_outlasts_payment": lambda: errors.InvalidRequestError(
+        "A hold has to last longer than a payment needs.",
+        fields=(FieldFault("/hold_ttl_s", "must be more than the event's least time to pay (min_time_to_pay_s)"),),
+    ),
     "cash_covers_amount": lambda: errors.TenderedTooLittleError("The cash does not cover the amount."),
 }
 _BUSY = (

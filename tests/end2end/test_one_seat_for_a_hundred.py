@@ -113,6 +113,11 @@ async def test_key_is_replayed_unextended_after_its_hold_expired(stack: StackFac
 async def set_hold_time(dsn: str, event_id: int, seconds: int) -> None:
     connection = await asyncpg.connect(dsn)
     try:
-        await connection.execute("UPDATE events SET hold_ttl_s = $2 WHERE event_id = $1", event_id, seconds)
+        await connection.execute(
+            "UPDATE events SET hold_ttl_s = $2, min_time_to_pay_s = least(min_time_to_pay_s, $2 - 1)"
+            " WHERE event_id = $1",
+            event_id,
+            seconds,
+        )
     finally:
         await connection.close()

@@ -131,6 +131,27 @@ async def test_a_setting_out_of_bounds_is_named_and_nothing_changes(
     assert (await control_event.read_settings(sound_database, event_id)).version == 1
 
 
+@pytest.mark.parametrize("hold_ttl_s", [10, 9, 1])
+async def test_a_hold_that_could_never_be_paid_is_refused_by_name(sound_database: Database, hold_ttl_s: int) -> None:
+    """The least time to pay is ten seconds: whoever holds for no longer sells nothing. Nothing is spent or written."""
+    event_id = await make_event(sound_database)
+    change = SettingsChange(hold_ttl_s=hold_ttl_s, grace_s=5)
+    with pytest.raises(InvalidRequestError) as refused:
+        await set_to(sound_database, event_id, 1, change)
+    assert [fault.pointer for fault in refused.value.fields] == ["/hold_ttl_s"]
+    assert (await control_event.read_settings(sound_database, event_id)).version == 1
+    assert await audited(sound_database, "settings-changed") == []
+    assert (await set_to(sound_database, event_id, 1, SettingsChange(hold_ttl_s=11))).hold_ttl_s == 11
+
+
+async def test_the_database_itself_keeps_holds_longer_than_payments(sound_database: Database) -> None:
+    """Whoever writes past the service, and the other setting of the two."""
+    event_id = await make_event(sound_database)
+    for column, value in (("hold_ttl_s", 10), ("min_time_to_pay_s", 300)):
+        with pytest.raises(InvalidRequestError):
+            await sound_database.fetch(f"UPDATE events SET {column} = $2 WHERE event_id = $1", event_id, value)
+
+
 async def test_the_same_key_changes_settings_once(sound_database: Database) -> None:
     event_id = await make_event(sound_database)
     ops = till(Role.OPS)

@@ -247,6 +247,10 @@ REFUSED: dict[str, tuple[dict[str, Any], set[str]]] = {
     ),
     "the same price type twice": ({"price_types": ("Adult", "Adult")}, {"/price_types"}),
     "a house seat outside the plan": ({"house_seats": {154}}, {"/house_seats"}),
+    "settings out of bounds": (
+        {"hold_ttl_s": 0, "grace_s": 901, "max_per_account": 0}, {"/hold_ttl_s", "/grace_s", "/max_per_account"},
+    ),
+    "a hold that ends before it can be paid": ({"hold_ttl_s": 10}, {"/hold_ttl_s"}),
 }  # fmt: skip
 
 

@@ -362,7 +362,7 @@ async def test_p32_one_hold_that_cannot_be_ended_never_stops_the_others(desk: De
 async def test_seats_are_free_within_a_moment_of_their_instant_without_the_sweeper(sound_database: Database) -> None:
     """How long after `until` the seats were told to be free, by the database's own clock."""
     db = sound_database
-    event_id = await make_event(db, hold_ttl_s=1)
+    event_id = await make_event(db, hold_ttl_s=1, min_time_to_pay_s=0)
     worker = asyncio.create_task(expire_holds.run(db), name="expiry")
     try:
         async with asyncio.timeout(10):

@@ -249,7 +249,7 @@ async def test_maps_are_told_within_a_moment_of_the_instant_with_all_that_sweep_
 ) -> None:
     """How long after its deadline a hold's end has its version, by the database's own clock."""
     db = sound_database
-    event_id = await make_event(db, hold_ttl_s=1)
+    event_id = await make_event(db, hold_ttl_s=1, min_time_to_pay_s=0)
     sequencer = asyncio.create_task(sequence_feed.run(db), name="sequencer")
     try:
         ends = {seat: (await Desk(db, fan(), event_id).hold(seat)).expires_at for seat in range(20)}
