@@ -1,4 +1,4 @@
-"""The beds of a plan seen from afar: hundreds of small outlines, filled as fast as Qt fills them.
+"""The outlines of beds in whole pixels: hundreds of them in a picture, filled as fast as Qt fills them.
 
 A transform of the painter costs more than the filling of an outline this small, and so do outlines whose corners are
 not whole pixels. So numpy moves all corners at once, and each polygon is filled from them in one copy.
@@ -12,44 +12,40 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 import shiboken6
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPainter, QPolygon, QPolygonF
+from PySide6.QtGui import QPolygon, QPolygonF
 
-_FEW_CORNERS_BELOW_PX = 4.0
-"""Distance of seats: below it every other corner of an outline is left out, less than a pixel away from the line."""
+THIN_BELOW_PX = 4.0
+"""Distance of seats: below it an outline without every other corner runs less than a pixel away from the line."""
 _FARTHEST_PX = 1e6
 
 # Memory of an address with a length, writable; the stubs know only the address.
 _open_memory = cast("Callable[[object, int, bool], memoryview[int]]", shiboken6.VoidPtr)
 
 
-class FarBeds:
+class BedPolygons:
     """Outlines that all have the same even number of corners; plan units."""
 
-    def __init__(self, outlines: list[QPolygonF], pitch: float) -> None:
-        self._pitch = pitch
+    def __init__(self, outlines: list[QPolygonF], thin_below: float = 0.0) -> None:
+        """Below the scale `thin_below` every other corner is left out."""
+        self._thin_below = thin_below
         corners = outlines[0].size() if outlines else 0
-        self._points: npt.NDArray[np.float64] = np.empty((len(outlines), corners, 2))
+        self._points: npt.NDArray[np.float32] = np.empty((len(outlines), corners, 2), np.float32)
         for at, outline in enumerate(outlines):
             self._points[at] = np.frombuffer(_open_memory(outline.data(), 16 * corners, False)).reshape(-1, 2)
-        self._whole, self._thin = _Polygons(len(outlines), corners), _Polygons(len(outlines), corners // 2)
+        self._thin = np.ascontiguousarray(self._points[:, ::2])
+        self._polygons, self._thin_polygons = _Polygons(len(outlines), corners), _Polygons(len(outlines), corners // 2)
 
-    def paint(self, painter: QPainter, seen: npt.NDArray[np.intp], color: QColor) -> None:
-        """Fill these outlines without soft edges."""
-        move = painter.worldTransform()
-        scale = move.m11()
-        few = self._pitch * scale < _FEW_CORNERS_BELOW_PX
-        points = self._points[seen, ::2] if few else self._points[seen]
-        px = (points * scale + (move.dx() + 0.5, move.dy() + 0.5)).clip(-_FARTHEST_PX, _FARTHEST_PX)
-        painter.save()
-        painter.resetTransform()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(color)
-        draw = painter.drawPolygon
-        for polygon in (self._thin if few else self._whole).filled(np.floor(px).astype(np.int32)):
-            draw(polygon)
-        painter.restore()
+    def polygons(self, seen: npt.NDArray[np.intp], scale: float, left: float, top: float) -> list[QPolygon]:
+        """These outlines at a scale, the plan's origin being at (left, top); good until the next call."""
+        few = scale < self._thin_below
+        points = self._thin if few else self._points
+        if len(seen) < len(points):
+            points = points[seen]
+        px = points * np.float32(scale)
+        px += np.array((left + 0.5, top + 0.5), np.float32)
+        np.floor(px, out=px)
+        corners = px.clip(-_FARTHEST_PX, _FARTHEST_PX, out=px).astype(np.int32)
+        return (self._thin_polygons if few else self._polygons).filled(corners)
 
 
 class _Polygons:

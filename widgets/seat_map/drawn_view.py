@@ -180,6 +180,7 @@ class DrawnSeatMap(QWidget):
 
     def _settle(self) -> None:
         """Once changes rest: draw all, for sprites of this size overlap and their order shows."""
+        self._scene.rest()
         self._redraw_later()
 
     def _recount(self) -> None:

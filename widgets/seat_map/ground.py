@@ -8,12 +8,12 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPainterPath, QPen, QTransform
 
+from widgets.seat_map.bed_polygons import BedPolygons
 from widgets.seat_map.beds import Bed
 from widgets.seat_map.camera import Bounds
-from widgets.seat_map.far_beds import FarBeds
 from widgets.seat_map.palette import MapPalette, luminance, mix
 from widgets.seat_map.pictures import picture_of
-from widgets.seat_map.plan import MapArea, SeatMapPlan
+from widgets.seat_map.plan import Indices, MapArea, SeatMapPlan
 
 _HEX = re.compile(r"#[0-9A-Fa-f]{6}")
 _AREA_KEEPS_LIGHT = 0.55
@@ -24,18 +24,30 @@ _SMALLEST_TEXT_PX = 7.0
 class Ground:
     """Paints areas and beds of one plan; coordinates of the painter are plan units."""
 
-    def __init__(self, plan: SeatMapPlan, beds: tuple[Bed, ...], palette: MapPalette, pitch: float) -> None:
+    def __init__(
+        self,
+        plan: SeatMapPlan,
+        beds: tuple[Bed, ...],
+        far_beds: BedPolygons,
+        near_beds: BedPolygons,
+        palette: MapPalette,
+    ) -> None:
         self._palette = palette
         self._beds = beds
-        self._far_beds = FarBeds([bed.coarse for bed in beds], pitch)
+        self._far_beds = far_beds
+        self._near_beds = near_beds
         edges = [(bed.bounds.left, bed.bounds.top, bed.bounds.right, bed.bounds.bottom) for bed in beds]
         self._bed_edges = np.array(edges, np.float64).reshape(-1, 4).T
         self._areas = [(area, area_path(area), self._area_color(area)) for area in plan.areas if not area.kind]
         self._upon = [(area, area_path(area), self._area_color(area)) for area in plan.areas if area.kind]
         self._images = [(image, picture) for image in plan.images if (picture := picture_of(image)) is not None]
 
-    def paint(self, painter: QPainter, view: Bounds, scale: float, *, far: bool) -> None:
-        """Paint what the view touches; `scale` is device px for each plan unit, `far` asks for coarse beds."""
+    def paint(self, painter: QPainter, view: Bounds, scale: float, *, far: bool, near: bool = True) -> None:
+        """Paint what the view touches; `scale` is device px for each plan unit, `far` asks for coarse beds.
+
+        The edges of beds are drawn soft only when they are `near`: among hundreds of seats nobody sees it, and it
+        would cost as much as the seats.
+        """
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for image, picture in self._images:
             painter.setOpacity(image.opacity)
@@ -45,30 +57,26 @@ class Ground:
             painter.setBrush(color if area.shape != "text" else Qt.BrushStyle.NoBrush)
             painter.setPen(self._area_pen(area, scale))
             painter.drawPath(path)
-        self._paint_beds(painter, view, far=far)
+        self._paint_beds(painter, view, far=far, near=near)
         for area, path, color in self._upon:
             self._paint_upon(painter, area, path, color)
         for area, path, color in (*self._areas, *(upon for upon in self._upon if upon[0].kind != "standing")):
             if area.text:
                 self._paint_text(painter, area, path, color, scale)
 
-    def _paint_beds(self, painter: QPainter, view: Bounds, *, far: bool) -> None:
+    def _paint_beds(self, painter: QPainter, view: Bounds, *, far: bool, near: bool) -> None:
         """Fill without soft edges, which for a whole stadium would cost more than its seats; then one soft line.
 
         Blocks of one section may overlap, and a line must not run through seats: such sections go without.
         """
         left, top, right, bottom = self._bed_edges
         touched = (left < view.right) & (right > view.left) & (top < view.bottom) & (bottom > view.top)
+        places = np.flatnonzero(touched)
+        self._fill_beds(painter, self._far_beds if far else self._near_beds, places)
         if far:
-            self._far_beds.paint(painter, np.flatnonzero(touched), self._palette.bed)
             return
-        seen = [self._beds[at] for at in np.flatnonzero(touched).tolist()]
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._palette.bed)
-        for bed in seen:
-            painter.drawPolygon(bed.outline)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        seen = [self._beds[at] for at in places.tolist()]
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=near)
         line = QPen(self._palette.token("bed_edge"), 1.0)
         line.setCosmetic(True)
         painter.setPen(line)
@@ -76,6 +84,19 @@ class Ground:
         for bed in seen:
             if bed.alone:
                 painter.drawPolygon(bed.outline)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+
+    def _fill_beds(self, painter: QPainter, outlines: BedPolygons, seen: Indices) -> None:
+        move = painter.worldTransform()
+        painter.save()
+        painter.resetTransform()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._palette.bed)
+        draw = painter.drawPolygon
+        for polygon in outlines.polygons(seen, move.m11(), move.dx(), move.dy()):
+            draw(polygon)
+        painter.restore()
 
     def _paint_upon(self, painter: QPainter, area: MapArea, path: QPainterPath, color: QColor) -> None:
         """Tables and booths stand among the seats, a standing area is filled with people: told by line and dots."""

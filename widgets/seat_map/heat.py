@@ -11,11 +11,13 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QLineF, QPointF, QRect, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPixmap, QPolygonF, QTransform
+from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPixmap
 
+from widgets.seat_map.bed_polygons import BedPolygons
 from widgets.seat_map.beds import Bed
 from widgets.seat_map.camera import Camera
 from widgets.seat_map.palette import MapPalette
+from widgets.seat_map.plan import Indices
 
 
 class Heat(IntEnum):
@@ -70,18 +72,21 @@ def heat_brush(palette: MapPalette, step: Heat, dpr: float) -> QBrush:
 class SectionHeat:
     """The hatching over the sections of one plan. Logical px."""
 
-    def __init__(self, beds: tuple[Bed, ...], seats: npt.NDArray[np.integer], palette: MapPalette) -> None:
+    def __init__(
+        self, beds: tuple[Bed, ...], far_beds: BedPolygons, seats: npt.NDArray[np.integer], palette: MapPalette
+    ) -> None:
         self._palette = palette
         self._seats = seats
-        self._beds = beds
+        self._far_beds = far_beds
         self._section = np.array([bed.section for bed in beds], np.intp)
         edges = [(bed.bounds.left, bed.bounds.top, bed.bounds.right, bed.bounds.bottom) for bed in beds]
         self._edges = np.array(edges, np.float64).reshape(-1, 4)
         self._steps = np.full(len(seats), Heat.PLENTY, np.uint8)
+        self._hatched: list[tuple[Heat, Indices]] = []
         self._brushes: dict[tuple[Heat, float], QBrush] = {}
         self._boxes = np.empty((0, 4))
         self._origin = QPointF()
-        self._to_px = QTransform()
+        self._scale = 1.0
 
     def step_of(self, section: int) -> Heat:
         """How much is left in a section."""
@@ -90,37 +95,36 @@ class SectionHeat:
     def place(self, camera: Camera) -> None:
         """Where the sections are now."""
         left, top = camera.to_px(0.0, 0.0)
-        self._origin = QPointF(left, top)
-        self._to_px = QTransform(camera.scale, 0, 0, camera.scale, left, top)
+        # Whole pixels: a texture that is moved by a part of one is drawn many times slower.
+        self._origin = QPointF(round(left), round(top))
+        self._scale = camera.scale
         self._boxes = self._edges * camera.scale + np.array([left, top, left, top])
 
     def set_counts(self, free: npt.NDArray[np.integer]) -> list[QRect]:
         """New numbers of free seats by section; rectangles to paint again."""
         before, self._steps = self._steps, heat_of(free, self._seats)
         changed = np.flatnonzero((before != self._steps)[self._section])
+        steps = self._steps[self._section]
+        hatched = ((step, np.flatnonzero(steps == step)) for step in (Heat.LITTLE, Heat.FEW, Heat.NONE))
+        self._hatched = [(step, beds) for step, beds in hatched if len(beds)]
         return [_rect(self._boxes[at]) for at in changed.tolist()] if len(self._boxes) else []
 
     def paint(self, painter: QPainter, clip: QRect, dpr: float) -> None:
         """Hatch what lies in the clip."""
-        if self._steps.any():
-            self._hatch(painter, clip, dpr)
-
-    def _hatch(self, painter: QPainter, clip: QRect, dpr: float) -> None:
-        steps = self._steps[self._section]
-        left, top, right, bottom = self._boxes.T
-        seen = (steps > Heat.PLENTY) & (left <= clip.right() + 1) & (right >= clip.left())
-        seen &= (top <= clip.bottom() + 1) & (bottom >= clip.top())
-        if not seen.any():
+        if not self._hatched:
             return
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrushOrigin(self._origin)
-        for step in (Heat.LITTLE, Heat.FEW, Heat.NONE):
-            painter.setBrush(self._brush(step, dpr))
-            for at in np.flatnonzero(seen & (steps == step)).tolist():
-                polygon: QPolygonF = self._to_px.map(self._beds[at].coarse)
-                painter.drawPolygon(polygon)
+        for step, beds in self._hatched:
+            left, top, right, bottom = self._boxes[beds].T
+            seen = (left <= clip.right() + 1) & (right >= clip.left())
+            seen &= (top <= clip.bottom() + 1) & (bottom >= clip.top())
+            if seen.any():
+                painter.setBrush(self._brush(step, dpr))
+                for polygon in self._far_beds.polygons(beds[seen], self._scale, self._origin.x(), self._origin.y()):
+                    painter.drawPolygon(polygon)
         painter.restore()
 
     def _brush(self, step: Heat, dpr: float) -> QBrush:

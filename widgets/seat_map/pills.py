@@ -10,14 +10,13 @@ from enum import Enum, auto
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPixmap
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPixmap
 
 from widgets.seat_map.glyphs import FRAGMENT_FIELDS
 from widgets.seat_map.palette import MapPalette
 from widgets.seat_map.plan import Indices
 
 _PADDING_PX = 5.0
-_ALPHA = 214
 _SMALL_TEXT_PX = 10
 _SHEET_COLUMNS = 16
 _LEAST_CELLS = 32
@@ -91,8 +90,8 @@ class PillSheet:
         self._sizes = np.zeros((sections, 2))
         self._current = np.zeros(sections, np.bool_)
         self._fonts = name_font(form, palette), palette.theme.font("caption")
-        self._ground = QColor(palette.token("pill"))
-        self._ground.setAlpha(_ALPHA)
+        # Opaque: letters read best on it, and opaque pixels are copied where others must be mixed.
+        self._ground = palette.token("pill")
 
     def missing(self, sections: Indices) -> Indices:
         """Which of these sections have no pill yet, or an old one: places in `sections`."""

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtGui import QPainter, QTransform
 
+from widgets.seat_map.bed_polygons import THIN_BELOW_PX, BedPolygons
 from widgets.seat_map.beds import Bed
 from widgets.seat_map.camera import MAX_SEAT_PX, Camera
 from widgets.seat_map.canvas import Canvas
@@ -91,6 +92,8 @@ class Renderer:
         self.stats = stats
         self.seat_diameter = seat_diameter(plan, grid.pitch)
         self._beds = beds
+        self._near_beds = BedPolygons([bed.outline for bed in beds])
+        self.far_beds = BedPolygons([bed.coarse for bed in beds], THIN_BELOW_PX / grid.pitch)
         self._canvas = Canvas(1, 1, 1)
         self._dpr = 1.0
         self._transform = (1.0, 0.0, 0.0)
@@ -114,7 +117,7 @@ class Renderer:
 
     def _dress(self, palette: MapPalette) -> None:
         self.palette = palette
-        self._ground = Ground(self.plan, self._beds, self.palette, self.grid.pitch)
+        self._ground = Ground(self.plan, self._beds, self.far_beds, self._near_beds, self.palette)
         self._numbers = SeatNumbers(self.plan, self.grid, self.states, self.palette)
         self._atlases.clear()
 
@@ -154,7 +157,8 @@ class Renderer:
         canvas.fill(to_word(self.palette.ground))
         painter = QPainter(canvas.image)
         painter.setTransform(QTransform(scale, 0, 0, scale, left, top))
-        self._ground.paint(painter, camera.view(), scale, far=self.level is Level.FAR)
+        level = self.level
+        self._ground.paint(painter, camera.view(), scale, far=level is Level.FAR, near=level is Level.DEEP)
         painter.end()
         view = camera.view().grown(self.seat_diameter)
         slots = self.grid.slots_near(view.left, view.top, view.right, view.bottom)

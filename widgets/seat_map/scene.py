@@ -114,10 +114,13 @@ class Scene:
 
     def _place_row_labels(self, camera: Camera, dpr: float, seats: Indices) -> None:
         seat_px = self.seat_diameter * camera.scale
-        if self._row_labels is None and seat_px >= ROW_LABELS_FROM_PX:
+        if self._row_labels is not None or seat_px >= ROW_LABELS_FROM_PX:
+            self._row_labels_of().place(camera, dpr, seat_px, seats)
+
+    def _row_labels_of(self) -> RowLabels:
+        if self._row_labels is None:
             self._row_labels = RowLabels(self.plan, self.grid.pitch, self.palette)
-        if self._row_labels is not None:
-            self._row_labels.place(camera, dpr, seat_px, seats)
+        return self._row_labels
 
     def _seats_in_view(self, camera: Camera) -> Indices:
         view = camera.view()
@@ -149,6 +152,10 @@ class Scene:
         """Whether one full redraw must follow partial ones: sprites overlap, or they were mixed with the veil."""
         return self.renderer.overlaps or self.renderer.level is Level.FAR
 
+    def rest(self) -> None:
+        """No change for a while: what only changes need is let go; a full redraw follows."""
+        self._veil.rest()
+
     def paint(self, painter: QPainter, clip: QRect, dpr: float) -> None:
         """The picture of the seats and the names that lie over it."""
         if self.renderer.level is Level.FAR:
@@ -166,7 +173,7 @@ class Scene:
         self._sections.paint(painter, clip, dpr)
 
     def _section_heat(self) -> SectionHeat:
-        return SectionHeat(self.beds, self.states.seats_by_section(), self.palette)
+        return SectionHeat(self.beds, self.renderer.far_beds, self.states.seats_by_section(), self.palette)
 
     def _section_labels(self) -> SectionLabels:
         return SectionLabels(self.plan, self.beds, self.grid.pitch, self.palette, self._write_count)

@@ -155,7 +155,14 @@ class SectionLabels:
                 waiting[ranks] = False
                 taken = np.concatenate((taken, style.boxes(scale)[ranks]))
                 groups.append(_Group(style, ranks))
-        return groups
+        return _one_for_each_style(groups)
+
+
+def _one_for_each_style(groups: list[_Group]) -> list[_Group]:
+    by_style: dict[LabelStyle, list[Indices]] = {}
+    for group in groups:
+        by_style.setdefault(group.style, []).append(group.ranks)
+    return [_Group(style, np.concatenate(ranks)) for style, ranks in by_style.items()]
 
 
 def _with_room(style: LabelStyle, wished: Flags, scale: float, taken: Boxes) -> Indices:

@@ -35,6 +35,11 @@ class Veil:
         """Another view."""
         self._drawn = self._mixed = False
 
+    def rest(self) -> None:
+        """Changes have come to rest: give the memory of both pictures back."""
+        self.lift()
+        self._layer = self._front = None
+
     def spoil(self) -> None:
         """The same view, but something in the veil looks otherwise."""
         self._drawn = False

@@ -6,13 +6,14 @@ shapes, and QGraphicsScene is measured in its faster view mode for each kind of 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 
 import numpy as np
 import numpy.typing as npt
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QMouseEvent
 from PySide6.QtWidgets import QApplication, QGraphicsEllipseItem, QGraphicsScene, QGraphicsView, QWidget
 
 from widgets.seat_map import SeatMapPlan, SeatMapWidget
@@ -21,6 +22,7 @@ from widgets.seat_map.seat_bits import LOOK_OF_STATE, Look
 from widgets.theme import Theme
 
 SIZE = (1600, 1000)
+BAND_SEATS = 2_000
 States = npt.NDArray[np.uint8]
 Seats = npt.NDArray[np.int64]
 
@@ -62,6 +64,10 @@ class Subject(ABC):
     def settle(self) -> None:
         QApplication.sendPostedEvents()
         QApplication.processEvents()
+
+    def rest(self) -> None:
+        """Nothing has changed for a while."""
+        self.settle()
 
     def show(self) -> None:
         self.widget.resize(*SIZE)
@@ -107,6 +113,52 @@ class NumpyStamps(Subject):
 
     def hit(self, point: QPointF) -> int:
         return self.map.seat_at(point)
+
+    def rest(self) -> None:
+        self.map._settle()
+        self.settle()
+
+    def hover(self, at: int) -> None:
+        """The pointer moves on to the next seat, and the block that a click would take is shown."""
+        grid, last = self.map.scene.grid, len(self.map.plan.x) - 1
+        self.map.set_block_of(lambda seat_no: range(max(0, min(seat_no, last - 3)), min(seat_no, last - 3) + 4))
+        x, y = self.map.scene.position(last // 3)
+        near = grid.seats_in(x - 2 * grid.pitch, y - 2 * grid.pitch, x + 2 * grid.pitch, y + 2 * grid.pitch)
+        point = QPointF(self.map.seat_rect(int(near[at % len(near)])).center())
+        event = QMouseEvent(
+            QEvent.Type.MouseMove, point, self.map.mapToGlobal(point), Qt.MouseButton.NoButton,
+            Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier,
+        )  # fmt: skip
+        QCoreApplication.sendEvent(self.map, event)
+
+    def band(self) -> None:
+        """A rubber band about some 2,000 seats is drawn and let go."""
+        half = 0.5 * math.sqrt(BAND_SEATS / max(1, len(self.map.plan.x)))
+        bounds, (x, y) = self.map.scene.bounds, self.map.scene.position(len(self.map.plan.x) // 3)
+        wide, high = bounds.width * half, bounds.height * half
+        (left, top), (right, low) = self.map.camera.to_px(x - wide, y - high), self.map.camera.to_px(x + wide, y + high)
+        self.map._set_band(QRectF(QPointF(left, top), QPointF(right, low)))
+        self.map._emit_selectable(self.map.scene.grid.seats_in(x - wide, y - high, x + wide, y + high))
+
+
+class BareStamps(NumpyStamps):
+    """The same map without what the others do not draw: beds, names, counts, hatching. Only its seats are measured."""
+
+    name = "bare stamps"
+
+    def build(self, plan: SeatMapPlan, states: States) -> None:
+        super().build(plan, states)
+        scene = self.map.scene
+        for part, method in (
+            (scene.renderer._ground, "_paint_beds"), (scene._sections, "place"), (scene._sections, "paint"),
+            (scene.heat, "place"), (scene.heat, "paint"), (scene._row_labels_of(), "place"),
+            (scene._row_labels_of(), "paint"), (scene.renderer._numbers, "draw"),
+        ):  # fmt: skip
+            setattr(part, method, _nothing)
+
+
+def _nothing(*_args: object, **_named: object) -> None:
+    """Draw nothing."""
 
 
 def fills(plan: SeatMapPlan) -> list[list[QBrush]]:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
 from tests.bench.seat_map.__main__ import as_table, measure_all
+from tests.bench.seat_map.floor import compiled_floor
 from tests.bench.seat_map.plans import bowl, mixed_states
 from tests.bench.seat_map.subjects import NumpyStamps, PaintWatch
 from widgets.seat_map import Stats
@@ -83,5 +84,15 @@ def test_the_bench_measures_all_subjects_and_reports_the_promised_keys(qapp: QAp
     assert isinstance(measured, dict)
     promised = {"frame_vs_pyqtgraph", "frame_vs_graphicsscene", "changes_vs_pyqtgraph", "changes_vs_graphicsscene"}
     assert promised <= ratios.keys()
-    assert set(measured) == {"numpy", "scene", "scene_full", "pyqtgraph"}
-    assert "changes_12000" in as_table(report)
+    assert {"numpy", "scene", "scene_full", "pyqtgraph"} <= set(measured)
+    assert {f"bare_{name}" for name in promised} <= ratios.keys()
+    table = as_table(report)
+    assert "changes_12000" in table
+    compiled = compiled_floor() is not None
+    assert ("no C compiler" in table) is not compiled
+    assert ("frame_vs_floor" in ratios) is compiled
+
+
+def test_without_a_compiler_the_bench_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.bench.seat_map.floor.shutil.which", lambda _name: None)
+    assert compiled_floor() is None
