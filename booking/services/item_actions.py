@@ -41,6 +41,7 @@ _WHY_NOT: Final[Mapping[str, str]] = {
     "": "The state of the item does not allow this.",
     "awaiting-approval": "A second person has to decide what was asked first.",
     "nothing-asked": "Nothing waits for a second person here.",
+    "attached-already": "This was attached to an order before.",
     "terminal-tells-itself": "Only the till can ask its terminal.",
 }
 _FAULTS: Final[Mapping[str, str]] = {

@@ -427,6 +427,16 @@ class TestAttach:
         (told,) = [entry for entry in item.timeline if entry.kind == "webhook"]
         assert (told.title, told.source, told.amount_minor) == ("webhook-received", "sandbox", 8_000)
 
+    async def test_the_same_charge_is_attached_once(self, house: House) -> None:
+        step = await house.sell()
+        bound = await house.act(await stray_charge(house, captured=0), ItemAction.ATTACH, order_id=step.order.order_id)
+        await house.act(bound, ItemAction.SETTLED_OUTSIDE, reference="voided in the dashboard")
+        await house.db.fetch(  # the provider lists it under another name
+            "UPDATE reconciliation_items SET subject = 'sandbox:before' WHERE kind = 'provider-only'"
+        )
+        with pytest.raises(ActionNotAllowedError, match="before"):
+            await house.act(await stray_charge(house, captured=0), ItemAction.ATTACH, order_id=step.order.order_id)
+
     async def test_only_to_an_order_that_is_there(self, house: House) -> None:
         item = await stray_charge(house, captured=8_000)
         with pytest.raises(OrderNotFoundError):

@@ -309,7 +309,9 @@ CREATE OR REPLACE FUNCTION attach_to_order(
 DECLARE
     v_failed payment_operations;
 BEGIN
-    IF p_item.kind = 'refund-provider-only' THEN
+    IF EXISTS (SELECT FROM payment_operations p WHERE p.idempotency_key = attached_key(p_item)) THEN
+        RETURN refused('action-not-allowed', 'attached-already');
+    ELSIF p_item.kind = 'refund-provider-only' THEN
         RETURN attach_refund(p_item, p_who, p_principal, p_reason, p_spare, p_now);
     END IF;
     PERFORM write_attached_charge(p_item, p_who, p_principal, p_order, p_spare, p_now);
@@ -331,8 +333,13 @@ BEGIN
     RETURN done(p_item.item_id);
 END $$;
 
--- A stray charge as an operation of an order, with its capture if there was one. Its key names it at the provider, so that
--- the same charge is never attached twice.
+-- The key of an operation that stands for a stray movement: the same movement is never attached twice.
+CREATE OR REPLACE FUNCTION attached_key(p_item reconciliation_items) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE p_item.kind WHEN 'refund-provider-only' THEN 'attached:' || p_item.subject
+                ELSE format('attached:%s:%s', p_item.provider, p_item.detail ->> 'provider_ref') END
+$$;
+
+-- A stray charge as an operation of an order, with its capture if there was one.
 CREATE OR REPLACE FUNCTION write_attached_charge(
     p_item reconciliation_items, p_who text, p_principal text, p_order uuid, p_spare uuid[], p_now timestamptz
 ) RETURNS void LANGUAGE plpgsql AS $$
@@ -345,7 +352,7 @@ BEGIN
                                     void_requested, created_at, updated_at)
     SELECT p_spare[1], o.order_id, o.event_id,
            1 + coalesce((SELECT max(p.part) FROM payment_operations p WHERE p.order_id = o.order_id), 0),
-           'authorize', 'SUCCEEDED', p_item.provider, p_principal, format('attached:%s:%s', p_item.provider, v_ref),
+           'authorize', 'SUCCEEDED', p_item.provider, p_principal, attached_key(p_item),
            v_ref, coalesce((p_item.detail ->> 'authorized_minor')::bigint, p_item.amount_minor), p_item.currency,
            'reverse', p_who, true, p_now, p_now
       FROM orders o WHERE o.order_id = p_order;
@@ -375,7 +382,7 @@ BEGIN
     INSERT INTO payment_operations (operation_id, order_id, event_id, parent_id, part, kind, status, provider, principal,
                                     idempotency_key, provider_ref, amount_minor, currency, created_at, updated_at)
     VALUES (p_spare[1], v_charge.order_id, v_charge.event_id, v_charge.operation_id, v_charge.part, 'refund', 'SENT',
-            v_charge.provider, p_principal, 'attached:' || p_item.subject, v_charge.provider_ref, p_item.amount_minor,
+            v_charge.provider, p_principal, attached_key(p_item), v_charge.provider_ref, p_item.amount_minor,
             v_charge.currency, p_now, p_now);
     PERFORM record_result(p_spare[1], NULL, 'succeeded', p_item.amount_minor, '', '', '', '',
                           evidence_of_person(p_reason, p_item.detail ->> 'movement_ref', p_now), p_who, p_spare[2:3]);
