@@ -71,8 +71,8 @@ def rename_floor(draft: PlanDraft, floor_no: int, name: str) -> PlanDraft:
 def may_remove_floor(draft: PlanDraft, floor_no: int) -> bool:
     """Whether nothing is on the floor any more, not even a section without rows."""
     homes = [section.floor_no for section in draft.sections]
-    homes += [thing.floor_no for thing in (*draft.all_shapes, *draft.pictures) if thing.floor_no != EVERY_FLOOR]
-    is_home = any(shown_on(draft, own) == floor_no for own in homes)
+    homes += [shape.floor_no for shape in draft.all_shapes] + [picture.floor_no for picture in draft.pictures]
+    is_home = any(own != EVERY_FLOOR and shown_on(draft, own) == floor_no for own in homes)
     return len(draft.floors) > 1 and 0 <= floor_no < len(draft.floors) and not is_home
 
 

@@ -8,7 +8,7 @@ from app.core.plan_areas import bounds_of
 from app.core.plan_draft import DraftPicture, DraftRow, DraftShape, DraftTable, PlanDraft, Selection
 from app.core.plan_faults import PlanFault
 from app.core.plan_file import text_place
-from app.core.plan_floors import floor_of_row, shown_on
+from app.core.plan_floors import floor_of_row, is_on
 from app.core.plan_focus import FocusSource, focus_of
 from app.core.plan_memo import Memo
 from app.core.plan_neighbours import aisles_of
@@ -64,11 +64,11 @@ def plan_scene(
         tuple(
             _shape(shape, standing.get(shape.shape_id))
             for shape in draft.all_shapes
-            if shown_on(draft, shape.floor_no) == floor_no
+            if is_on(draft, shape.floor_no, floor_no)
         ),
         GRID,
         wrong,
-        tuple(_picture(one) for one in draft.pictures if shown_on(draft, one.floor_no) == floor_no),
+        tuple(_picture(one) for one in draft.pictures if is_on(draft, one.floor_no, floor_no)),
         CanvasFocus(x, y, source is not FocusSource.PLAN) if with_focus else None,
         aisles_of(draft) if with_neighbours else None,
         tuple(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from app.core.plan_floors import floor_count, floor_of, move_to_floor
+from app.core.plan_draft import EVERY_FLOOR
+from app.core.plan_floors import floor_count, floor_of, move_to_floor, put_on_every_floor
 from app.core.plan_work import PlanWork
 from app.i18n import _
 from app.screens.plan_fields import captioned
@@ -33,9 +34,16 @@ class FloorChoice(QWidget):
         self.floor.clear()
         for number, name in enumerate(floor_names(draft)):
             self.floor.add_choice(name, "", number)
-        self.floor.setCurrentIndex(floor_of(draft, selection) or 0)
+        shapes = [one for one in draft.shapes if one.shape_id in selection.shapes]
+        if shapes and len(shapes) == len(selection.shapes) and not selection.rows:
+            self.floor.add_choice(_("Every floor"), "", EVERY_FLOOR)
+        everywhere = bool(shapes) and all(one.floor_no == EVERY_FLOOR for one in shapes)
+        self.floor.setCurrentIndex(self.floor.findData(EVERY_FLOOR if everywhere else floor_of(draft, selection) or 0))
         self.floor.blockSignals(False)
 
-    def _on_floor_activated(self, index: int) -> None:
-        work = self._work
-        work.edit(move_to_floor(work.draft, work.selection, index))
+    def _on_floor_activated(self) -> None:
+        work, floor_no = self._work, int(self.floor.currentData())
+        if floor_no == EVERY_FLOOR:
+            work.edit(put_on_every_floor(work.draft, work.selection))
+        else:
+            work.edit(move_to_floor(work.draft, work.selection, floor_no))

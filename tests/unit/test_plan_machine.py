@@ -27,6 +27,7 @@ from app.core.plan_floors import (
     move_floor,
     move_section_to_floor,
     move_to_floor,
+    put_on_every_floor,
     remove_floor,
     rename_floor,
     things_on,
@@ -258,6 +259,10 @@ class DrawingMachine(RuleBasedStateMachine):
     @rule(which=st.integers(0, 3))
     def to_floor(self, which: int) -> None:
         self.do(move_to_floor(self.draft, self.chosen, which))
+
+    @rule()
+    def to_every_floor(self) -> None:
+        self.do(put_on_every_floor(self.draft, self.chosen))
 
     @rule(rows=st.sets(PICKS, max_size=3), seats=st.sets(PICKS, max_size=4), shapes=st.sets(PICKS, max_size=2))
     def choose(self, rows: set[int], seats: set[int], shapes: set[int]) -> None:

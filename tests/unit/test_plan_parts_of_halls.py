@@ -13,7 +13,8 @@ import pytest
 from app.core import plan_edits as edits
 from app.core.errors import PictureRefusedError
 from app.core.plan_areas import MAX_PICTURES, add_picture, add_standing, reformed, resized
-from app.core.plan_draft import DraftShape, DraftTable, PlanDraft, Selection
+from app.core.plan_draft import EVERY_FLOOR, DraftShape, DraftTable, PlanDraft, Selection
+from app.core.plan_file import plan_body, read_plan, write_plan
 from app.core.plan_floors import (
     add_floor,
     floor_of,
@@ -21,7 +22,9 @@ from app.core.plan_floors import (
     move_floor,
     move_section_to_floor,
     move_to_floor,
+    put_on_every_floor,
     remove_floor,
+    things_on,
 )
 from app.core.plan_geometry import RowLine
 from app.core.plan_memo import Memo
@@ -142,6 +145,20 @@ def test_things_move_between_floors() -> None:
     assert (moved.shapes[0].floor_no, moved.standing[0].area.floor_no) == (1, 1)
     assert floor_of(moved, things) == 1
     assert move_to_floor(draft, things, 5) == draft
+
+
+def test_what_is_on_every_floor_shows_on_each_and_keeps_none_from_going() -> None:
+    draft = two_floors()
+    lift = Selection(shapes=frozenset({draft.shapes[0].shape_id}))
+    everywhere = put_on_every_floor(draft, lift)
+    assert everywhere.shapes[0].floor_no == EVERY_FLOOR
+    assert all(lift.shapes <= things_on(everywhere, floor_no).shapes for floor_no in (0, 1))
+    assert floor_of(everywhere, lift) is None
+    assert may_remove_floor(everywhere, 1)
+    assert move_floor(everywhere, 0, 1).shapes[0].floor_no == EVERY_FLOOR
+    assert plan_body(read_plan(write_plan(everywhere), guids())) == plan_body(everywhere)
+    assert move_to_floor(everywhere, lift, 1).shapes[0].floor_no == 1
+    assert put_on_every_floor(small_hall(), lift) == small_hall()
 
 
 def test_floors_change_places_with_all_that_is_on_them() -> None:
