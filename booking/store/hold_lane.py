@@ -103,8 +103,8 @@ class HoldWork:
         return frozenset((request.event_id, seat) for seat in seats)
 
 
-def columns(requests: Sequence[HoldAsk]) -> tuple[list[object], ...]:
-    """Requests as the parallel arrays of `hold_seats_batch`."""
+def askers(requests: Sequence[HoldAsk]) -> tuple[list[object], ...]:
+    """Who asks, with which key, for which hold: the parallel arrays with which every batch of holds begins."""
     return (
         [ask.event_id for ask in requests],
         [ask.principal for ask in requests],
@@ -114,10 +114,18 @@ def columns(requests: Sequence[HoldAsk]) -> tuple[list[object], ...]:
         [ask.hold_id for ask in requests],
         [ask.device_id for ask in requests],
         [ask.staff_id for ask in requests],
-        list(accumulate((len(ask.seats) for ask in requests[:-1]), initial=1)),
-        [len(ask.seats) for ask in requests],
-        [seat for ask in requests for seat in ask.seats],
     )
+
+
+def spans(sizes: Sequence[int]) -> tuple[list[object], list[object]]:
+    """Where the wishes of each request begin once they are flattened, from 1, and how many they are."""
+    return list(accumulate(sizes[:-1], initial=1)), list(sizes)
+
+
+def columns(requests: Sequence[HoldAsk]) -> tuple[list[object], ...]:
+    """Requests as the parallel arrays of `hold_seats_batch`."""
+    seats: list[object] = [seat for ask in requests for seat in ask.seats]
+    return (*askers(requests), *spans([len(ask.seats) for ask in requests]), seats)
 
 
 def call_of(requests: Sequence[HoldAsk], *, wait: bool = False, look: bool = False) -> tuple[object, ...]:

@@ -9,14 +9,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from uuid import UUID
 
 from booking.domain.errors import BusyError
 from booking.domain.model import TierQuantity
 from booking.sql import query
 from booking.store.connection import Record
-from booking.store.hold_lane import LONE_ATTEMPTS, SLOW, Fetch, HoldAsk, HoldRow, HoldVerdict, verdict_of
+from booking.store.hold_lane import (
+    LONE_ATTEMPTS,
+    SLOW,
+    Fetch,
+    HoldAsk,
+    HoldRow,
+    HoldVerdict,
+    askers,
+    spans,
+    verdict_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +97,12 @@ class PlaceWork:
 
 def columns(requests: Sequence[PlaceAsk]) -> tuple[list[object], ...]:
     """Requests as the parallel arrays of `hold_places_batch`."""
-    holds = [ask.hold for ask in requests]
+    wishes = [wish for ask in requests for wish in ask.tiers]
     return (
-        [ask.event_id for ask in holds],
-        [ask.principal for ask in holds],
-        [ask.channel for ask in holds],
-        [ask.key for ask in holds],
-        [ask.digest for ask in holds],
-        [ask.hold_id for ask in holds],
-        [ask.device_id for ask in holds],
-        [ask.staff_id for ask in holds],
-        list(accumulate((len(ask.tiers) for ask in requests[:-1]), initial=1)),
-        [len(ask.tiers) for ask in requests],
-        [wish.tier_id for ask in requests for wish in ask.tiers],
-        [wish.quantity for ask in requests for wish in ask.tiers],
+        *askers([ask.hold for ask in requests]),
+        *spans([len(ask.tiers) for ask in requests]),
+        [wish.tier_id for wish in wishes],
+        [wish.quantity for wish in wishes],
     )
 
 

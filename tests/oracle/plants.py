@@ -41,13 +41,14 @@ PLANTS: dict[str, tuple[Change, ...]] = {
     ),
     "digest-ignored": (
         Change("hold_seats_batch", "h.digest = a.digest", "true"),
+        Change("who_may_hold", "h.digest = a.digest", "true"),
         Change("seen_key", "v_key.request_digest <> p_digest", "false"),
     ),
     # The limits are read, then the account is locked: two holds of one account both see none. The pause is not the bug,
     # it only makes the gap as wide as a busy server's.
     "quota-read-before-the-lock": (
-        Change("hold_seats_batch", "FOR NO KEY UPDATE OF l SKIP LOCKED", ""),
-        Change("hold_seats_batch", "FOR NO KEY UPDATE OF l", ""),
+        Change("who_may_hold", "FOR NO KEY UPDATE OF l SKIP LOCKED", ""),
+        Change("who_may_hold", "FOR NO KEY UPDATE OF l", ""),
         Change(
             "hold_seats_batch",
             "WITH mine AS MATERIALIZED",

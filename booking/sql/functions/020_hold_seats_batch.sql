@@ -14,8 +14,8 @@
 -- has any; a code that its account has not used yet, a house hold and an event with an orphan rule are decided alone,
 -- with p_wait: then there is one request, and these rules cost the others nothing.
 --
--- Order: replay, event and a look at the seats (no lock: losers stay cheap and write nothing) → account rows → replay and
--- limits again under them → seats in order, predicate repeated → holds, seats, outbox.
+-- Order: replay, event and a look at the seats (no lock: losers stay cheap and write nothing) → account rows, replay and
+-- limits again under them (015) → seats in order, predicate repeated → holds, seats, outbox.
 -- A dead sale (PAYING past its deadline, every charge negative) is in nobody's way: it makes a request 'slow', and here,
 -- alone, it is ended first, under the account's lock and before limits and seats are looked at (R5).
 -- Time is taken before the seat locks: a hold that runs out while we wait is not taken over.
@@ -42,11 +42,9 @@ DECLARE
     v_codes  text[];
     v_fresh  boolean[];
     v_lost   jsonb := '{}';
-    v_locked integer[];
     v_won    integer[];
     v_house  integer[] := '{}';
     v_orphans integer[];
-    v_limit  integer := 0;
 BEGIN
     IF p_wait AND p_houses[1] IS NOT NULL THEN
         v_house := seats_of_house_hold(p_events[1], p_houses[1], p_seats);
@@ -103,66 +101,11 @@ BEGIN
             RAISE EXCEPTION 'two requests of one batch share a seat' USING ERRCODE = 'cardinality_violation';
         END IF;
 
-        IF true = ANY (v_fresh) THEN
-            INSERT INTO account_limits (event_id, principal)
-            SELECT a.event_id, a.principal
-              FROM unnest(p_events, p_principals) WITH ORDINALITY AS a (event_id, principal, r)
-             WHERE v_codes[a.r] = '' AND v_fresh[a.r]
-             ORDER BY 1, 2
-                ON CONFLICT DO NOTHING;
-        END IF;
-
-        IF p_wait THEN
-            SELECT array_agg(k.r) INTO v_locked FROM (
-                SELECT a.r FROM unnest(p_events, p_principals) WITH ORDINALITY AS a (event_id, principal, r)
-                  JOIN account_limits l ON l.event_id = a.event_id AND l.principal = a.principal
-                 WHERE v_codes[a.r] = ''
-                 ORDER BY l.event_id, l.principal FOR NO KEY UPDATE OF l) k;
-        ELSE
-            SELECT array_agg(k.r) INTO v_locked FROM (
-                SELECT a.r FROM unnest(p_events, p_principals) WITH ORDINALITY AS a (event_id, principal, r)
-                  JOIN account_limits l ON l.event_id = a.event_id AND l.principal = a.principal
-                 WHERE v_codes[a.r] = ''
-                 ORDER BY l.event_id, l.principal FOR NO KEY UPDATE OF l SKIP LOCKED) k;
-        END IF;
-
-        IF p_wait AND v_locked IS NOT NULL THEN
-            v_limit := limit_by_code(p_events[1], p_principals[1], p_codes[1], v_now);
-            PERFORM end_dead_sales(p_events[1], p_principals[1], p_seats, v_now);
-        END IF;
-
-        -- A new statement sees what was committed before the account rows were ours.
-        SELECT array_agg(verdict.code ORDER BY verdict.r) INTO v_codes
-          FROM (
-            SELECT a.r,
-                   CASE WHEN v_codes[a.r] <> '' THEN v_codes[a.r]
-                        WHEN NOT a.r = ANY (coalesce(v_locked, '{}')) THEN 'slow'
-                        WHEN h.hold_id IS NOT NULL
-                            THEN CASE WHEN h.digest = a.digest THEN 'replay' ELSE 'key-reused' END
-                        WHEN v_limit IS NULL THEN 'access-code-refused'
-                        WHEN open.dead AND NOT p_wait THEN 'slow'
-                        WHEN a.channel = 'till' AND open.holds >= e.max_open_holds_till THEN 'open-hold-exists'
-                        WHEN a.channel = 'online' AND open.holds > 0 THEN 'open-hold-exists'
-                        WHEN a.channel = 'online' AND l.sold + open.seats + p_counts[a.r] + coalesce(p_places[a.r], 0)
-                             > greatest(e.max_per_account, l.raised_to, v_limit) THEN 'account-limit'
-                        ELSE '' END AS code
-              FROM unnest(p_events, p_principals, p_channels, p_keys, p_digests) WITH ORDINALITY
-                   AS a (event_id, principal, channel, key, digest, r)
-              LEFT JOIN LATERAL (SELECT * FROM events e WHERE e.event_id = a.event_id OFFSET 0) e ON true
-              LEFT JOIN LATERAL (SELECT l.sold, l.raised_to FROM account_limits l
-                                  WHERE l.event_id = a.event_id AND l.principal = a.principal OFFSET 0) l ON true
-              LEFT JOIN LATERAL (SELECT h.hold_id, h.digest FROM holds h
-                                  WHERE h.event_id = a.event_id AND h.principal = a.principal AND h.idem_key = a.key
-                                 OFFSET 0) h ON true
-              CROSS JOIN LATERAL (
-                SELECT count(*) AS holds, coalesce(sum(cardinality(o.seats) + o.places), 0) AS seats,
-                       coalesce(bool_or(CASE WHEN o.expires_at <= v_now THEN is_dead_hold(o, v_now) ELSE false END),
-                                false) AS dead
-                  FROM holds o
-                 WHERE v_codes[a.r] = '' AND o.event_id = a.event_id AND o.principal = a.principal
-                   AND o.ended_at IS NULL AND (o.status = 'PAYMENT_PENDING' OR o.expires_at > v_now)
-              ) open
-          ) verdict;
+        v_codes := who_may_hold(v_codes, v_fresh, p_events, p_principals, p_channels, p_keys, p_digests,
+                                CASE WHEN p_places IS NULL THEN p_counts
+                                     ELSE ARRAY(SELECT n + coalesce(p_places[r], 0)
+                                                  FROM unnest(p_counts) WITH ORDINALITY AS c (n, r) ORDER BY r) END,
+                                p_wait, p_codes[1], p_seats, '{}', v_now);
     END IF;
 
     IF '' = ANY (v_codes) THEN
@@ -224,14 +167,8 @@ BEGIN
     END IF;
 
     IF v_won IS NOT NULL THEN
-        INSERT INTO holds (hold_id, event_id, principal, channel, seats, places, price_version, expires_at, idem_key,
-                           digest, device_id, staff_id, created_at)
-        SELECT p_holds[r], e.event_id, p_principals[r], p_channels[r],
-               p_seats[p_firsts[r] : p_firsts[r] + p_counts[r] - 1], coalesce(p_places[r], 0), e.price_version,
-               v_now + make_interval(secs => e.hold_ttl_s), p_keys[r], p_digests[r], p_devices[r], p_staff[r], v_now
-          FROM unnest(v_won) AS won (r)
-          CROSS JOIN LATERAL (SELECT * FROM events e WHERE e.event_id = p_events[won.r] OFFSET 0) e
-         ORDER BY r;
+        PERFORM write_holds(v_won, p_holds, p_events, p_principals, p_channels, p_keys, p_digests, p_devices, p_staff,
+                            p_firsts, p_counts, p_seats, p_places, v_now);
 
         WITH changed AS (
             UPDATE seats s

@@ -11,7 +11,7 @@
 --
 -- Code of a request: '' held (or replayed), an error code of the wire with the tiers that were lost, or 'slow': to be sent
 -- here alone, with p_wait. p_codes as in hold_seats_batch, whose limits these are.
--- Order: replay, event, and a look at the counters (no lock: losers stay cheap) → account rows → replay and limits again →
+-- Order: replay, event, and a look at the counters (no lock: losers stay cheap) → account rows, replay and limits again (015) →
 -- with p_wait: dead sales in the way (end_dead_sales) → counters by (event, tier, bucket) → holds, counts, outbox.
 DROP FUNCTION IF EXISTS hold_places_batch(
     integer[], text[], text[], text[], bytea[], uuid[], uuid[], uuid[], integer[], integer[], integer[], integer[],
@@ -35,8 +35,7 @@ DECLARE
     v_fresh  boolean[];
     v_lost   jsonb;
     v_dead   boolean;
-    v_locked integer[];
-    v_limit  integer := 0;
+    v_wants  integer[];
     v_claim  claimed_places;
 BEGIN
     WITH wanted AS MATERIALIZED (
@@ -80,65 +79,10 @@ BEGIN
       ) verdict;
 
     IF '' = ANY (v_codes) THEN
-        IF true = ANY (v_fresh) THEN
-            INSERT INTO account_limits (event_id, principal)
-            SELECT a.event_id, a.principal
-              FROM unnest(p_events, p_principals) WITH ORDINALITY AS a (event_id, principal, r)
-             WHERE v_codes[a.r] = '' AND v_fresh[a.r]
-             ORDER BY 1, 2
-                ON CONFLICT DO NOTHING;
-        END IF;
-        IF p_wait THEN
-            SELECT array_agg(k.r) INTO v_locked FROM (
-                SELECT a.r FROM unnest(p_events, p_principals) WITH ORDINALITY AS a (event_id, principal, r)
-                  JOIN account_limits l ON l.event_id = a.event_id AND l.principal = a.principal
-                 WHERE v_codes[a.r] = ''
-                 ORDER BY l.event_id, l.principal FOR NO KEY UPDATE OF l) k;
-            v_limit := limit_by_code(p_events[1], p_principals[1], p_codes[1], v_now);
-            PERFORM end_dead_sales(p_events[1], p_principals[1], '{}', v_now,
-                                   CASE WHEN v_dead THEN p_tiers ELSE '{}' END);
-        ELSE
-            SELECT array_agg(k.r) INTO v_locked FROM (
-                SELECT a.r FROM unnest(p_events, p_principals) WITH ORDINALITY AS a (event_id, principal, r)
-                  JOIN account_limits l ON l.event_id = a.event_id AND l.principal = a.principal
-                 WHERE v_codes[a.r] = ''
-                 ORDER BY l.event_id, l.principal FOR NO KEY UPDATE OF l SKIP LOCKED) k;
-        END IF;
-
-        -- A new statement sees what was committed before the account rows were ours.
-        SELECT array_agg(verdict.code ORDER BY verdict.r) INTO v_codes
-          FROM (
-            SELECT a.r,
-                   CASE WHEN v_codes[a.r] <> '' THEN v_codes[a.r]
-                        WHEN NOT a.r = ANY (coalesce(v_locked, '{}')) THEN 'slow'
-                        WHEN h.hold_id IS NOT NULL
-                            THEN CASE WHEN h.digest = a.digest THEN 'replay' ELSE 'key-reused' END
-                        WHEN v_limit IS NULL THEN 'access-code-refused'
-                        WHEN open.dead AND NOT p_wait THEN 'slow'
-                        WHEN a.channel = 'till' AND open.holds >= e.max_open_holds_till THEN 'open-hold-exists'
-                        WHEN a.channel = 'online' AND open.holds > 0 THEN 'open-hold-exists'
-                        WHEN a.channel = 'online' AND l.sold + open.places + want.places
-                             > greatest(e.max_per_account, l.raised_to, v_limit) THEN 'account-limit'
-                        ELSE '' END AS code
-              FROM unnest(p_events, p_principals, p_channels, p_keys, p_digests) WITH ORDINALITY
-                   AS a (event_id, principal, channel, key, digest, r)
-              LEFT JOIN LATERAL (SELECT * FROM events e WHERE e.event_id = a.event_id OFFSET 0) e ON true
-              LEFT JOIN LATERAL (SELECT l.sold, l.raised_to FROM account_limits l
-                                  WHERE l.event_id = a.event_id AND l.principal = a.principal OFFSET 0) l ON true
-              LEFT JOIN LATERAL (SELECT h.hold_id, h.digest FROM holds h
-                                  WHERE h.event_id = a.event_id AND h.principal = a.principal AND h.idem_key = a.key
-                                 OFFSET 0) h ON true
-              CROSS JOIN LATERAL (SELECT sum(p_quantities[i]) AS places
-                                    FROM generate_series(p_firsts[a.r], p_firsts[a.r] + p_counts[a.r] - 1) AS i) want
-              CROSS JOIN LATERAL (
-                SELECT count(*) AS holds, coalesce(sum(cardinality(o.seats) + o.places), 0) AS places,
-                       coalesce(bool_or(CASE WHEN o.expires_at <= v_now THEN is_dead_hold(o, v_now) ELSE false END),
-                                false) AS dead
-                  FROM holds o
-                 WHERE v_codes[a.r] = '' AND o.event_id = a.event_id AND o.principal = a.principal
-                   AND o.ended_at IS NULL AND (o.status = 'PAYMENT_PENDING' OR o.expires_at > v_now)
-              ) open
-          ) verdict;
+        v_wants := ARRAY(SELECT (SELECT sum(p_quantities[i])::int FROM generate_series(a.first, a.first + a.n - 1) AS i)
+                           FROM unnest(p_firsts, p_counts) WITH ORDINALITY AS a (first, n, r) ORDER BY a.r);
+        v_codes := who_may_hold(v_codes, v_fresh, p_events, p_principals, p_channels, p_keys, p_digests, v_wants, p_wait,
+                                p_codes[1], '{}', CASE WHEN v_dead THEN p_tiers ELSE '{}' END, v_now);
     END IF;
 
     IF '' = ANY (v_codes) THEN
@@ -147,17 +91,10 @@ BEGIN
         IF p_wait AND v_codes[1] = '' THEN
             PERFORM note_code_use(p_events[1], p_principals[1], p_codes[1], v_now);
         END IF;
-        INSERT INTO holds (hold_id, event_id, principal, channel, seats, places, price_version, expires_at, idem_key,
-                           digest, device_id, staff_id, created_at)
-        SELECT p_holds[c.r], e.event_id, p_principals[c.r], p_channels[c.r], '{}', want.places, e.price_version,
-               v_now + make_interval(secs => e.hold_ttl_s), p_keys[c.r], p_digests[c.r], p_devices[c.r], p_staff[c.r],
-               v_now
-          FROM unnest(v_codes) WITH ORDINALITY AS c (code, r)
-          CROSS JOIN LATERAL (SELECT * FROM events e WHERE e.event_id = p_events[c.r] OFFSET 0) e
-          CROSS JOIN LATERAL (SELECT sum(p_quantities[i]) AS places
-                                FROM generate_series(p_firsts[c.r], p_firsts[c.r] + p_counts[c.r] - 1) AS i) want
-         WHERE c.code = ''
-         ORDER BY c.r;
+        PERFORM write_holds(ARRAY(SELECT c.r::int FROM unnest(v_codes) WITH ORDINALITY AS c (code, r)
+                                   WHERE c.code = '' ORDER BY c.r),
+                            p_holds, p_events, p_principals, p_channels, p_keys, p_digests, p_devices, p_staff,
+                            NULL, NULL, NULL, v_wants, v_now);
         PERFORM write_claim(p_events, p_holds, v_claim, v_now);
     END IF;
 
