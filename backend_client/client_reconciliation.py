@@ -43,9 +43,12 @@ class ReconciliationCalls(ClientBase):
         min_minor: int | None = None,
         q: str = "",
         after: str = "",
+        limit: int | None = None,
     ) -> ItemList:
         """Items, oldest first. `state`: open, awaiting-approval, resolved or all; the first two when it is empty."""
-        query = query_of(state=state, kind=kind, event=event, provider=provider, min_minor=min_minor, q=q, after=after)
+        query = query_of(
+            state=state, kind=kind, event=event, provider=provider, min_minor=min_minor, q=q, after=after, limit=limit
+        )
         return await self._read(f"{_ITEMS}{query}", ItemList)
 
     async def items_csv(

@@ -26,7 +26,9 @@ from uuid_utils.compat import uuid7
 
 from backend_client.seat_frames import HolderKind, StaffStatus, encode_delta, encode_snapshot, staff_state
 from backend_client.testing_house import House, RefusalError
+from backend_client.testing_items import AreaCall, ItemShelf
 from backend_client.testing_plans import PlanShelf
+from backend_client.testing_refunds import OrderBook
 from backend_client.wire import (
     IDEMPOTENCY_KEY_HEADER,
     PROBLEM_MEDIA_TYPE,
@@ -157,6 +159,8 @@ class FakeBookingServer:
     sequencer_late_s: float = 0.0
     """How long ago the feed says that changes were last numbered."""
     plans: PlanShelf = field(default_factory=PlanShelf)
+    items: ItemShelf = field(default_factory=ItemShelf)
+    order_book: OrderBook = field(init=False)
     _delays: list[tuple[str, float]] = field(default_factory=list)
     _planned: deque[_Planned] = field(default_factory=deque)
     _sessions: dict[str, tuple[StaffSession, Role]] = field(default_factory=dict)
@@ -164,6 +168,10 @@ class FakeBookingServer:
     _answers: dict[str, tuple[str, int, bytes]] = field(default_factory=dict)
     _links: list[FakeFeedLink] = field(default_factory=list)
     _sent_deltas: int = 0
+
+    def __post_init__(self) -> None:
+        self.order_book = OrderBook(self.house)
+        self.items.now = self.house.now
 
     @property
     def transport(self) -> httpx.MockTransport:
@@ -304,6 +312,19 @@ class FakeBookingServer:
             if needs_staff and role is Role.OPS and method != "GET":
                 raise RefusalError(ErrorCode.FORBIDDEN)
             return handler(self, request, match, device_id)
+        return self._ask_area(request, role)
+
+    def _ask_area(self, request: httpx.Request, role: Role) -> object:
+        """The areas that know who calls."""
+        session, _role = self._sessions.get(
+            request.headers.get("Authorization", "").removeprefix("Bearer "), (None, role)
+        )
+        name = "" if session is None else session.name
+        call = AreaCall(request.method, request.url.path, dict(request.url.params), request.content, name, role)
+        for area in (self.items, self.order_book):
+            answer = area.answer(call)
+            if answer is not None:
+                return answer
         raise RefusalError(ErrorCode.NOT_FOUND)
 
     # ------------------------------------------------------------ staff

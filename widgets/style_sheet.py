@@ -3,8 +3,8 @@
 Widgets ask for a look through dynamic properties, set before they are shown:
 
 - QPushButton `role`: `primary` and `danger` (see `widgets.filled_button`), `quiet`
-- QToolButton `role`: `inline`, as small as its sign; `digit`, one of a few numbers to choose from; `bar` (also of
-  QLineEdit and QComboBox): as low as its line
+- QToolButton `role`: `inline`, as small as its sign; `digit`, one of a few numbers to choose from; `tab`, a
+  screen in the menu bar; `bar` (also of QLineEdit and QComboBox): as low as its line
 - QLabel `tone`: `muted`, `success`, `warn`, `danger`, `accent`; `type`: `caption`, `lead`, `title`, `display`, `figure`
 - QFrame `surface`: `card`, `sunken`, `bar`; `tone` (a banner): `info`, `success`, `warn`, `danger`
 
@@ -34,6 +34,10 @@ QToolButton[role="bar"] { min-height: ${bar}px; max-height: ${bar}px; }
 QToolButton[role="digit"]:checked { background: $accent_soft; border-color: $accent; color: $accent_text;
   font-weight: bold; }
 QToolButton[role="digit"]:focus { border: ${focus_ring}px solid $focus; }
+QToolButton[role="tab"] { border: 0; border-bottom: 2px solid transparent; border-radius: 0; background: transparent;
+  color: $text_muted; padding: 0 ${medium}px; min-height: ${wide}px; }
+QToolButton[role="tab"]:hover { background: $accent_soft; color: $text; }
+QToolButton[role="tab"]:checked { color: $accent_text; border-bottom-color: $accent; font-weight: bold; }
 QRadioButton { spacing: ${small}px; }
 QRadioButton::indicator {
   width: 12px; height: 12px; border: 2px solid $border_strong; border-radius: 8px; background: $surface;
@@ -111,6 +115,7 @@ QStatusBar::item { border: 0; }
 QProgressBar { background: $surface_sunken; border: 0; border-radius: ${r_small}px; text-align: center; color: $text; }
 QProgressBar::chunk { background: $accent; border-radius: ${r_small}px; }
 QSplitter::handle { background: $border; }
+QSplitter[role="gap"]::handle { background: transparent; }
 QSplitter::handle:horizontal { width: 1px; }
 QSplitter::handle:vertical { height: 1px; }
 QScrollBar:vertical { background: transparent; width: ${medium}px; margin: 0; }

@@ -18,19 +18,23 @@ class Permission(StrEnum):
     SEE_ALL_SALES = "see-all-sales"
     SEE_OPS = "see-ops"
     TUNE_ADMISSION = "tune-admission"
+    READ_ITEMS = "read-items"
     RECONCILE = "reconcile"
+    FIND_ORDERS = "find-orders"
+    REFUND = "refund"
     ADMINISTER = "administer"
     DRAW_PLANS = "draw-plans"
 
 
 _EVERYONE = frozenset({Permission.SEE_EVENTS})
-_COUNTER = _EVERYONE | {Permission.SELL, Permission.PRINT}
-_SUPERVISOR = _COUNTER | {Permission.SEE_ALL_SALES, Permission.SEE_OPS, Permission.RECONCILE, Permission.DRAW_PLANS}
+_COUNTER = _EVERYONE | {Permission.SELL, Permission.PRINT, Permission.FIND_ORDERS, Permission.REFUND}
+_READERS = _EVERYONE | {Permission.SEE_ALL_SALES, Permission.SEE_OPS, Permission.READ_ITEMS, Permission.FIND_ORDERS}
+_SUPERVISOR = _COUNTER | _READERS | {Permission.RECONCILE, Permission.DRAW_PLANS}
 
 ALLOWED: Mapping[Role, frozenset[Permission]] = {
     Role.FAN: frozenset(),
     Role.CLERK: _COUNTER,
-    Role.OPS: _EVERYONE | {Permission.SEE_ALL_SALES, Permission.SEE_OPS, Permission.TUNE_ADMISSION},
+    Role.OPS: _READERS | {Permission.TUNE_ADMISSION},
     Role.SUPERVISOR: _SUPERVISOR,
     Role.ADMIN: _SUPERVISOR | {Permission.TUNE_ADMISSION, Permission.ADMINISTER},
 }

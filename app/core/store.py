@@ -17,6 +17,8 @@ from msgspec.structs import replace
 from app.core.best_blocks import BlockFinder
 from app.core.hold_clock import ServerClock
 from app.core.house_seats import kinds_by_seat
+from app.core.inbox import Inbox
+from app.core.order_search import OrderDesk
 from app.core.picking import Picking
 from app.core.plan_work import PlanWork
 from app.core.prices import PriceTable
@@ -41,6 +43,7 @@ from backend_client.wire import (
 NOTICES_KEPT = 20
 _OUT_OF_DATE = {FeedState.STALE, FeedState.LAGGING}
 _SETTLED = {*_OUT_OF_DATE, FeedState.LIVE, FeedState.CLOSED}
+_KNEW_ALL = {FeedState.LIVE, FeedState.LAGGING, FeedState.CATCHING_UP}
 
 
 class Change(Flag):
@@ -144,6 +147,8 @@ class ConsoleStore:
         self.house_kinds: Mapping[int, HouseHoldKind] = {}
         self.picking = Picking()
         self.plan_work = PlanWork()
+        self.inbox = Inbox()
+        self.orders = OrderDesk()
         self.sale: Sale | None = None
         self.parked: tuple[Sale, ...] = ()
         self.connection = Connection.UNTRIED
@@ -195,8 +200,11 @@ class ConsoleStore:
     # ------------------------------------------------------------ writes
 
     def put_session(self, session: Session | None) -> None:
-        """Somebody signed in, or nobody is."""
-        self.session = session
+        """Somebody signed in, or nobody is. What the one before has read of money and buyers is not for the next."""
+        before, self.session = self.session, session
+        if session is None or before is None or (before.staff_id, before.role) != (session.staff_id, session.role):
+            self.inbox.clear()
+            self.orders.clear()
         self._changed(Change.SESSION)
 
     def put_events(self, events: tuple[EventSummary, ...]) -> None:
@@ -300,9 +308,11 @@ class ConsoleStore:
     def put_feed_state(self, state: FeedState) -> None:
         """Where the seat feed stands."""
         if state is not self.feed_state:
-            self.feed_state = state
+            before, self.feed_state = self.feed_state, state
             if state in _SETTLED:
                 self.map_out_of_date = state in _OUT_OF_DATE
+            elif state is FeedState.BUFFERING and before in _KNEW_ALL:
+                self.map_out_of_date = True  # something was missed: until the snapshot is there (S2)
             self._changed(Change.FEED)
 
     def hear_feed(self, heard_at: float) -> None:

@@ -15,6 +15,7 @@ from babel import Locale
 from babel.dates import format_date, format_skeleton, format_time, get_timezone_name
 from babel.lists import format_list
 from babel.numbers import format_currency, format_decimal, get_currency_symbol, get_decimal_symbol
+from babel.units import format_unit
 
 from app.i18n.catalogue import current_language
 from app.i18n.money import exponent_of, parse_money
@@ -83,6 +84,17 @@ class Figures:
         hours, minutes = divmod(minutes, 60)
         return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
+    def age(self, seconds: float) -> str:
+        """How long ago, in one or two units as people say it: `45 sec`, `7 min`, `2 hr 10 min`, `3 days 4 hr`."""
+        whole = max(int(seconds), 0)
+        days, rest = divmod(whole, 86_400)
+        hours, minutes = divmod(rest // 60, 60)
+        if days:
+            return _units(self.locale, (days, "day"), (hours, "hour"))
+        if hours:
+            return _units(self.locale, (hours, "hour"), (minutes, "minute"))
+        return _units(self.locale, (minutes, "minute")) if minutes else _units(self.locale, (whole, "second"))
+
     def joined(self, parts: Iterable[str]) -> str:
         """`Stalls · Row A`; parts in letters of the other direction keep together and in their place."""
         kept = [part for part in parts if part]
@@ -103,6 +115,12 @@ def _with_decimals(pattern: str, exponent: int) -> str:
     """The locale's currency pattern with exactly `exponent` decimals, in each of its halves."""
     decimals = "." + "0" * exponent if exponent else ""
     return ";".join(half.replace(".00", decimals) for half in pattern.split(";"))
+
+
+@lru_cache(maxsize=4096)
+def _units(locale: Locale, first: tuple[int, str], second: tuple[int, str] = (0, "minute")) -> str:
+    parts = [first, *([second] if second[0] else [])]
+    return " ".join(str(format_unit(count, f"duration-{unit}", "short", locale=locale)) for count, unit in parts)
 
 
 @lru_cache(maxsize=64)

@@ -5,13 +5,10 @@ Screens are built anew at a language switch; this object stays, and with it what
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
-from typing import TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QApplication
 
 from app.actions.desk import Desk
 from app.actions.follow_seats import follow_seats
@@ -24,28 +21,33 @@ from app.bridge.dialogs import ask
 from app.bridge.store_signals import StoreSignals
 from app.core.errors import JournalError
 from app.core.sale import SaleState
-from app.core.store import Change, Notice, NoticeCode
-from app.i18n import _, use_language
+from app.core.store import Change
+from app.i18n import _
 from app.screens import keys
 from app.screens.chart_bindings import ChartBindings
 from app.screens.device_lamps import DeviceLamps
-from app.screens.dialogs import AskDialog, KeysDialog
-from app.screens.looks import apply_direction, theme_of, wants_less_motion
+from app.screens.dialogs import AskDialog
+from app.screens.leave_words import leave_words
+from app.screens.look_bindings import LookBindings
+from app.screens.looks import wants_less_motion
 from app.screens.main_window import MainWindow
+from app.screens.navigation import Navigation
+from app.screens.order_bindings import OrderBindings
+from app.screens.orders_screen import OrdersScreen
 from app.screens.plan_bindings import PlanBindings
+from app.screens.plan_editor import PlanEditorScreen
+from app.screens.reconciliation_bindings import ReconciliationBindings
+from app.screens.reconciliation_screen import ReconciliationScreen
 from app.screens.sale_bindings import KNOWN_ERRORS, SaleBindings
 from app.screens.words import Advice, advice_for, refusal_words
-from app.settings import LANGUAGE, LAST_EVENT, MOTION, PATTERNS, SIGN_IN_NAME, THEME, Setting, Settings
+from app.settings import LAST_EVENT, MOTION, SIGN_IN_NAME, Settings
 from backend_client.errors import NotSignedInError, ServiceUnavailableError
 from backend_client.feed import Dial, dial_websocket
 from backend_client.wire import EventId
-from widgets.theme import Theme, apply_theme
 
 _SECOND_MS = 1000
 _SERVER_LOOK_EVERY_S = 3
 _TERMINAL_LOOK_EVERY_S = 30
-_LOG = logging.getLogger(__name__)
-Kind = TypeVar("Kind", str, int, bool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +82,13 @@ class Bindings(QObject):
         self._credentials: Credentials | None = None
         self._seconds = 0
         self._resumed = False
-        self._settings_told = False
         self.signals = StoreSignals(desk.store, self)
+        self.looks = LookBindings(window, desk, settings)
         self.sale = SaleBindings(window, desk, deeds)
         self.plans = PlanBindings(window, desk, deeds)
+        self.orders = OrderBindings(window, desk, deeds)
+        self.reconciliation = ReconciliationBindings(window, desk, deeds)
+        self.navigation = Navigation(window, desk, deeds, self.orders, self.reconciliation)
         self.chart = ChartBindings(window, desk, deeds)
         self.lamps = DeviceLamps(window, desk, deeds)
         self._second = QTimer(self)
@@ -133,7 +138,7 @@ class Bindings(QObject):
         """Signed in: what the journal holds first, then the events."""
         session = self._desk.store.session
         if session is not None:
-            self._remember(SIGN_IN_NAME, session.name)
+            self.looks.remember(SIGN_IN_NAME, session.name)
         self._window.screens.go_to(self._window.screens.events)
         trouble = await self._resume_once()
         self.sale.start_settling()
@@ -144,16 +149,6 @@ class Bindings(QObject):
             await self._open(sale.event_id)
         if trouble is not None:
             raise trouble
-
-    def _remember(self, setting: Setting[Kind], value: Kind) -> None:
-        """Keep a setting for the next start. A disk that is full, or may only be read, stops nobody's work."""
-        try:
-            self._settings.set(setting, value)
-        except OSError as error:
-            _LOG.warning("%s is not kept: %s", setting.key, error)
-            if not self._settings_told:
-                self._settings_told = True
-                self._desk.store.post(Notice(NoticeCode.SETTINGS_NOT_KEPT))
 
     async def _resume_once(self) -> JournalError | None:
         """Show what the journal has open. What waits for a terminal that may be off is cleared up afterwards (T4)."""
@@ -225,7 +220,7 @@ class Bindings(QObject):
     async def _open(self, event_id: EventId) -> None:
         self._deeds.cancel("follow-seats")
         await open_event(self._desk, event_id)
-        self._remember(LAST_EVENT, int(event_id))
+        self.looks.remember(LAST_EVENT, int(event_id))
         self._window.screens.go_to(self._window.screens.counter)
         self._deeds.start("follow-seats", self._follow)
 
@@ -245,34 +240,13 @@ class Bindings(QObject):
 
     # ------------------------------------------------------------ looks
 
-    def _on_language_chosen(self, code: str) -> None:
-        language = use_language(code)
-        self._remember(LANGUAGE, language.code)
-        self._desk.language = language.code
-        apply_direction()
-        self._rebuild(self._window.theme)
-
-    def _on_theme_chosen(self, choice: str) -> None:
-        self._remember(THEME, choice)
-        theme = theme_of(choice, patterned=self._window.theme.patterned)
-        application = QApplication.instance()
-        if isinstance(application, QApplication):
-            apply_theme(application, theme)
-        self._rebuild(theme)
-
-    def _on_patterns_chosen(self, patterned: bool) -> None:  # the signal carries what was chosen
-        self._remember(PATTERNS, patterned)
-        self._rebuild(self._window.theme.with_patterns(patterned))
-
-    def _on_less_motion_chosen(self, less: bool) -> None:  # the signal carries what was chosen
-        self._remember(MOTION, "less" if less else "full")
-        self._window.set_less_motion(less)
-
-    def _rebuild(self, theme: Theme) -> None:
-        self._window.rebuild(theme, self._settings.get(THEME))
+    def _on_rebuilt(self) -> None:
+        """The screens are new: bind them, and show on them what is going on."""
         self._connect_screens()
         self.sale.connect_screens()
         self.plans.connect_screens()
+        self.orders.connect_screens()
+        self.reconciliation.connect_screens()
         self._window.screens.show_all()
         self.lamps.look()
         if self._deeds.is_running("restore") and self._desk.store.session is None:
@@ -293,27 +267,8 @@ class Bindings(QObject):
 
     async def _may_leave(self, yes: str, no: str) -> bool:
         """Ask when a sale is open; nothing is lost either way, and the words say what will happen (D2)."""
-        words = self._leave_words()
+        words = leave_words(self._desk)
         return words is None or await ask(AskDialog(self._window.theme, words, yes, no, self._window))
-
-    def _leave_words(self) -> Advice | None:
-        sale = self._desk.store.sale
-        if sale is None or sale.ended or sale.state is SaleState.PICKING:
-            if not self._desk.store.unknown_sales and not self._desk.charging:
-                return None
-            return Advice(_("A payment is unclear"), _("It is asked about again at the next start."), "danger")
-        if sale.state in {SaleState.PAYING, SaleState.UNKNOWN}:
-            return Advice(
-                _("A payment is running"),
-                _("If you close now, it is cleared up at the next start. Do not take the card again before that."),
-                "danger",
-            )
-        if sale.state in {SaleState.PAID, SaleState.PRINTING}:
-            return Advice(_("The tickets are not printed yet"), _("They can be printed at the next start."))
-        return Advice(
-            _("Seats are held for a buyer"),
-            _("They stay held until their time is over, and are found at the next start."),
-        )
 
     # ------------------------------------------------------------ deeds and time
 
@@ -343,8 +298,8 @@ class Bindings(QObject):
         elif screens.current is screens.events:
             screens.events.set_loaded()
             screens.events.tell(words)
-        elif screens.current is screens.plans:
-            screens.plans.tell(words)
+        elif isinstance(screens.current, PlanEditorScreen | OrdersScreen | ReconciliationScreen):
+            screens.current.tell(words)
         else:
             screens.counter.panel.tell(words)
 
@@ -368,12 +323,8 @@ class Bindings(QObject):
 
     def _connect(self) -> None:
         window, deeds = self._window, self._deeds
-        window.language_chosen.connect(self._on_language_chosen)
-        window.theme_chosen.connect(self._on_theme_chosen)
-        window.patterns_chosen.connect(self._on_patterns_chosen)
-        window.less_motion_chosen.connect(self._on_less_motion_chosen)
+        self.looks.rebuilt.connect(self._on_rebuilt)
         window.sign_out_requested.connect(self._on_sign_out_requested)
-        window.keys_requested.connect(self._on_keys_requested)
         window.close_requested.connect(self._on_close_requested)
         deeds.started.connect(self._on_deed_started)
         deeds.ended.connect(self._on_deed_ended)
@@ -394,16 +345,13 @@ class Bindings(QObject):
         if self._window.screens.current is self._window.screens.counter:
             self._window.screens.counter.back.click()
 
-    def _on_keys_requested(self) -> None:
-        self._deeds.start("keys", self._show_keys)
-
-    async def _show_keys(self) -> None:
-        await ask(KeysDialog(self._window.theme, self._window))
-
     def _on_store_changed(self, change: Change) -> None:
         self._window.screens.show_change(change)
         if Change.SESSION in change:
             self._window.show_session()
+            self.navigation.show_session()
+            self.orders.show_session()
+            self.reconciliation.show_session()
         if Change.SALE in change:
             self.lamps.show_printer()
             self.sale.print_if_due()

@@ -1,4 +1,4 @@
-"""Small questions: cash and change, yes or no, the key map. They answer by `accepted`; the bridge awaits them."""
+"""Small questions: cash and change, yes or no. They answer by `accepted`; the bridge awaits them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QWidget
 from app.core.prices import change_minor
 from app.i18n import _, figures
 from app.models.quick_tender import quick_tenders
-from app.screens import keys
-from app.screens.key_list import LIST_PX, keys_grid
 from app.screens.words import Advice, advice_for
 from widgets.build import column, frame, label, row, set_tone
 from widgets.countdown import Countdown, Urgency
@@ -252,42 +250,3 @@ class AskDialog(QDialog):
         page.addLayout(end)
         self.setMinimumWidth(460)
         self.no.setFocus()
-
-
-class KeysDialog(QDialog):
-    """The key map (F1)."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(_("Keys"))
-        self.setFixedWidth(LIST_PX)
-        self.setAccessibleName(_("Keys"))
-        page = column(theme, margin="large", gap="small", parent=self)
-        page.addWidget(label(_("Keys"), kind="title"))
-        on_map = column(theme, gap="small")
-        on_map.addWidget(label(_("On the seat map"), kind="lead"))
-        on_map.addLayout(keys_grid(theme, keys.ON_MAP, wrap=True))
-        on_map.addStretch(1)
-        by_mouse = column(theme, gap="small")
-        by_mouse.addLayout(keys_grid(theme, (*keys.ZOOM, keys.DETAILS, *keys.PICKING), wrap=True))
-        by_mouse.addSpacing(theme.space("tight"))
-        by_mouse.addWidget(label(_("With the mouse"), kind="lead"))
-        by_mouse.addLayout(keys_grid(theme, keys.WITH_MOUSE, wrap=True))
-        by_mouse.addStretch(1)
-        anywhere = column(theme, gap="small")
-        anywhere.addLayout(keys_grid(theme, keys.SALE, wrap=True))
-        anywhere.addStretch(1)
-        sides = row(theme, gap="wide")
-        sides.addLayout(anywhere, 1)
-        sides.addLayout(on_map, 1)
-        sides.addLayout(by_mouse, 1)
-        page.addLayout(sides)
-        close = QPushButton(_("Close"))
-        close.setAccessibleName(close.text())
-        close.setDefault(True)
-        close.clicked.connect(self.accept)
-        end = row(theme)
-        end.addStretch(1)
-        end.addWidget(close)
-        page.addSpacing(theme.space("small"))
-        page.addLayout(end)

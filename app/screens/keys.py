@@ -36,6 +36,9 @@ REDO: Final = Key("Ctrl+Shift+Z", marked("Redo the pick"))
 FIND_ANYWHERE: Final = Key("Ctrl+F", marked("Find a seat"))
 PRINT_CHART: Final = Key("Ctrl+P", marked("Print the seat map"))
 EVENTS: Final = Key("Ctrl+E", marked("Go to the list of events"))
+COUNTER: Final = Key("Ctrl+1", marked("Go to the counter"))
+ORDERS: Final = Key("Ctrl+2", marked("Go to the orders"))
+RECONCILIATION: Final = Key("Ctrl+3", marked("Go to reconciliation"))
 PLANS: Final = Key("Ctrl+Shift+P", marked("Go to the plan editor"))
 QUIT: Final = Key("Ctrl+Q", marked("Close the console"))
 
@@ -81,9 +84,19 @@ WITH_MOUSE: Final = (
 AT_A_NEW_SALE: Final = (STEP, PICK, TOGETHER, BEST, FIND, ZOOM[0], HOLD, EVENTS, HELP)
 """What a clerk needs before the first seat is picked."""
 
-SALE: Final = (HELP, MAP, PRICES, HOLD, EXACT_CASH, CASH, CARD, PART, PARK, BACK, LEAVE, NEXT, STOP, EVENTS, DAY, PLANS, QUIT)
+SALE: Final = (HELP, MAP, PRICES, HOLD, EXACT_CASH, CASH, CARD, PART, PARK, BACK, LEAVE, NEXT, STOP, EVENTS, DAY, QUIT)
+SCREENS_BY_CODE: Final = {"counter": COUNTER, "orders": ORDERS, "reconciliation": RECONCILIATION}
+SCREENS: Final = (COUNTER, ORDERS, RECONCILIATION, PLANS)
 PICKING: Final = (FIND_ANYWHERE, OFFER, UNDO, REDO, PRINT_CHART)
-ANYWHERE: Final = (*SALE, *PICKING)
+ANYWHERE: Final = (*SALE, *PICKING, *SCREENS)
+
+IN_LISTS: Final = (
+    Key("/", marked("Find in the list")),
+    Key("Enter", marked("Open; in the evidence: unfold")),
+    Key("Esc", marked("Close what is open")),
+    Key("Ctrl+C", marked("Copy the line")),
+)
+"""In the inbox, its evidence, and the orders."""
 
 ON_PLAN: Final = (
     Key("V R B S T", marked("Choose, draw a row, a block, a stage, a text; Enter draws it in the middle")),

@@ -11,17 +11,30 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QStackedWidget, 
 
 from app.core.session import Permission
 from app.core.store import Change, ConsoleStore
-from app.i18n import LANGUAGES, _, current_language
+from app.i18n import LANGUAGES, _, current_language, figures, marked
 from app.screens import keys
 from app.screens.counter import CounterScreen
 from app.screens.events import EventsScreen
+from app.screens.orders_screen import OrdersScreen
 from app.screens.plan_editor import PlanEditorScreen
+from app.screens.reconciliation_screen import ReconciliationScreen
 from app.screens.sign_in import SignInScreen
 from app.screens.status_strip import StatusStrip
 from widgets.async_button import AsyncButton
+from widgets.screen_tabs import ScreenTab, ScreenTabs
 from widgets.theme import Theme
 
 _TICK_MS = 250
+_NEEDS = {
+    "counter": Permission.SEE_EVENTS,
+    "orders": Permission.FIND_ORDERS,
+    "reconciliation": Permission.READ_ITEMS,
+}
+_TAB_WORDS = {
+    "counter": marked("Counter"),
+    "orders": marked("Orders"),
+    "reconciliation": marked("Reconciliation"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +50,32 @@ class Surroundings:
 class Screens(QWidget):
     """Everything inside the window, in one language and one theme."""
 
+    shown = Signal()
+    """Another screen is in front."""
+
     def __init__(self, theme: Theme, store: ConsoleStore, around: Surroundings) -> None:
         super().__init__()
         self._store = store
         self.sign_in = SignInScreen(theme, around.server, around.sign_in_name)
         self.events = EventsScreen(theme, store)
         self.counter = CounterScreen(theme, store, around.hold_warning_s)
+        self.orders = OrdersScreen(theme, store)
+        self.reconciliation = ReconciliationScreen(theme, store)
         self.plans = PlanEditorScreen(theme, store.plan_work)
         self.strip = StatusStrip(theme, store, around.steady)
         self._pages = QStackedWidget()
-        for screen in (self.sign_in, self.events, self.counter, self.plans):
+        for screen in self.all:
             self._pages.addWidget(screen)
         page = QVBoxLayout(self)
         page.setContentsMargins(0, 0, 0, 0)
         page.setSpacing(0)
         page.addWidget(self._pages, 1)
         page.addWidget(self.strip)
+
+    @property
+    def all(self) -> tuple[QWidget, ...]:
+        """Every screen."""
+        return self.sign_in, self.events, self.counter, self.orders, self.reconciliation, self.plans
 
     @property
     def current(self) -> QWidget:
@@ -65,6 +88,8 @@ class Screens(QWidget):
         gathered = dict(self.counter.buttons)
         for deed, button in (*self.sign_in.buttons.items(), *self.events.buttons.items(), *self.plans.buttons.items()):
             gathered.setdefault(deed, []).append(button)
+        for deed, buttons in (*self.orders.buttons.items(), *self.reconciliation.buttons.items()):
+            gathered.setdefault(deed, []).extend(buttons)
         return gathered
 
     def go_to(self, screen: QWidget) -> None:
@@ -75,12 +100,15 @@ class Screens(QWidget):
         self._pages.setCurrentWidget(screen)
         if isinstance(screen, CounterScreen):
             screen.focus_map()
-        elif isinstance(screen, SignInScreen | EventsScreen | PlanEditorScreen):
+        elif isinstance(screen, SignInScreen | EventsScreen | OrdersScreen | ReconciliationScreen | PlanEditorScreen):
             screen.focus_first()
+        self.shown.emit()
 
     def take_over(self, old: Screens) -> None:
         """Go on where the screens before stood: the part of the map that is seen, what was typed and not yet sent."""
         self.counter.take_view_of(old.counter)
+        self.orders.take_over(old.orders)
+        self.reconciliation.take_over(old.reconciliation)
         self.plans.take_over(old.plans)
         self.events.search.setText(old.events.search.text())
         self.sign_in.name.setText(old.sign_in.name.text())
@@ -90,6 +118,7 @@ class Screens(QWidget):
         """Show what changed in the store."""
         if Change.SESSION in change:
             self.strip.show_session()
+            self.strip.show_items()
             self.counter.panel.show_sale()
         if Change.EVENTS in change or (Change.CLOCK in change and self.current is self.events):
             self.events.show_events()
@@ -106,16 +135,21 @@ class Screens(QWidget):
         self.strip.show_all()
         self.events.show_events()
         self.counter.show_all()
+        self.orders.show_all()
+        self.reconciliation.show_all()
 
     def show_time(self) -> None:
         """What the clocks say."""
         self.counter.show_time()
+        self.orders.show_time()
+        self.reconciliation.show_time()
         self.strip.show_feed()
 
     def set_busy(self, deed: str, busy: bool) -> None:  # said by name of the deed
         """A deed began or ended: its buttons are busy meanwhile."""
         for button in self.buttons.get(deed, ()):
             button.set_busy(busy)
+        self.reconciliation.set_busy(deed, busy=busy)
 
 
 class MainWindow(QMainWindow):
@@ -131,6 +165,8 @@ class MainWindow(QMainWindow):
     keys_requested = Signal()
     close_requested = Signal()
     plans_requested = Signal()
+    screen_requested = Signal(str)
+    """One of the codes of `keys.SCREENS_BY_CODE`."""
     screens_rebuilt = Signal()
 
     def __init__(self, theme: Theme, store: ConsoleStore, around: Surroundings, theme_choice: str = "system") -> None:
@@ -147,6 +183,8 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(820, 500)
         self.screens = Screens(theme, store, around)
         self.setCentralWidget(self.screens)
+        self.screens.shown.connect(self.show_tabs)
+        self._screen_actions: dict[str, QAction] = {}
         self._build_menus()
         self._clock = QTimer(self)
         self._clock.setInterval(_TICK_MS)
@@ -177,10 +215,11 @@ class MainWindow(QMainWindow):
         self.screens.take_over(old)
         self.screens.counter.map.set_reduced_motion(self._less_motion)
         self.setCentralWidget(self.screens)
+        self.screens.shown.connect(self.show_tabs)
         old.hide()
         old.deleteLater()
         self._build_menus()
-        for screen in (self.screens.sign_in, self.screens.events, self.screens.counter, self.screens.plans):
+        for screen in self.screens.all:
             if type(screen) is shown:
                 self.screens.go_to(screen)
         self.screens.show_all()
@@ -191,6 +230,30 @@ class MainWindow(QMainWindow):
         """Offer what the person who is signed in may do."""
         session = self._store.session
         self._plans_action.setEnabled(session is not None and session.may(Permission.DRAW_PLANS))
+        for code, action in self._screen_actions.items():
+            action.setEnabled(session is not None and session.may(_NEEDS[code]))
+        self.show_tabs()
+
+    def show_tabs(self) -> None:
+        """Where one is and may go; a sale that waits at the counter shows its time, the inbox how many wait."""
+        session = self._store.session
+        codes = [code for code in keys.SCREENS_BY_CODE if session is not None and session.may(_NEEDS[code])]
+        waiting = self._store.inbox.open_count or 0
+        counts = {"reconciliation": figures().number(waiting) if waiting else "", "counter": self._sale_words()}
+        tabs = [
+            ScreenTab(code, _(_TAB_WORDS[code]), keys.SCREENS_BY_CODE[code].sequence, counts.get(code, ""))
+            for code in codes
+        ]
+        shown = {type(self.screens.events): "counter", type(self.screens.counter): "counter",
+                 type(self.screens.orders): "orders", type(self.screens.reconciliation): "reconciliation"}  # fmt: skip
+        signed_in = self.screens.current is not self.screens.sign_in
+        self.tabs.show_tabs(tabs if signed_in else [], shown.get(type(self.screens.current), ""))
+
+    def _sale_words(self) -> str:
+        left = self._store.remaining_s
+        if left is None or self.screens.current is self.screens.counter:
+            return ""
+        return figures().duration(int(left))
 
     def _put_focus(self) -> None:
         """Put the keyboard on the control that had it before the screens were built anew, if it is shown again."""
@@ -216,6 +279,12 @@ class MainWindow(QMainWindow):
         counter.addAction(_action(self, _("Sign out"), self.sign_out_requested))
         counter.addSeparator()
         counter.addAction(_action(self, _("Close the console"), self.close_requested, keys.QUIT.sequence))
+        self._screen_actions = {code: self._screen_action(code) for code in keys.SCREENS_BY_CODE}
+        going = bar.addMenu(_("&Go to"))
+        going.addActions(list(self._screen_actions.values()))
+        going.addSeparator()
+        self._plans_action = _action(self, _("Plan editor"), self.plans_requested, keys.PLANS.sequence)
+        going.addAction(self._plans_action)
         view = bar.addMenu(_("&View"))
         self._add_languages(view.addMenu(_("Language")))
         self._add_themes(view.addMenu(_("Colours")))
@@ -223,12 +292,33 @@ class MainWindow(QMainWindow):
         motion.setChecked(self._less_motion)
         motion.triggered.connect(self.less_motion_chosen)
         view.addAction(motion)
-        view.addSeparator()
-        self._plans_action = _action(self, _("Plan editor"), self.plans_requested, keys.PLANS.sequence)
-        view.addAction(self._plans_action)
-        self.show_session()
         helping = bar.addMenu(_("&Help"))
         helping.addAction(_action(self, _("Keys"), self.keys_requested, keys.HELP.sequence))
+        before = bar.cornerWidget(Qt.Corner.TopRightCorner)
+        if before is not None:
+            before.deleteLater()
+        self.tabs = ScreenTabs(self._theme)
+        self.tabs.setAccessibleName(_("Screens"))
+        self.tabs.screen_chosen.connect(self.screen_requested)
+        self.tabs.resized.connect(self._on_tabs_resized)
+        bar.setCornerWidget(self.tabs, Qt.Corner.TopRightCorner)
+        self.show_session()
+
+    def _screen_action(self, code: str) -> QAction:
+        key = keys.SCREENS_BY_CODE[code]
+        action = QAction(_(_TAB_WORDS[code]), self)
+        action.setData(code)
+        action.setShortcut(QKeySequence(key.sequence))
+        action.triggered.connect(self._on_screen_triggered)
+        return action
+
+    def _on_tabs_resized(self) -> None:
+        self.menuBar().setCornerWidget(self.tabs, Qt.Corner.TopRightCorner)
+
+    def _on_screen_triggered(self) -> None:
+        action = self.sender()
+        if isinstance(action, QAction):
+            self.screen_requested.emit(str(action.data()))
 
     def _add_languages(self, menu: QMenu) -> None:
         group = QActionGroup(menu)
@@ -263,6 +353,8 @@ class MainWindow(QMainWindow):
 
     def _on_clock_timeout(self) -> None:
         self.screens.show_time()
+        if self._store.remaining_s is not None:
+            self.show_tabs()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self._may_close:

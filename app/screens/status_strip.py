@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
+from app.core.session import Permission
 from app.core.store import Connection, ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.screens.words import role_name, storage_words
@@ -30,6 +31,7 @@ class StatusStrip(QFrame):
         self.printer = StatusLamp(theme)
         self.payments = StatusLamp(theme)
         self.cards = StatusLamp(theme)
+        self.items = StatusLamp(theme)
         self.keyring = StatusLamp(theme)
         self._person = label(kind="caption", tone="muted")
         self.setObjectName("status-strip")
@@ -40,6 +42,7 @@ class StatusStrip(QFrame):
         self.show_connection()
         self.show_feed()
         self.show_payments()
+        self.show_items()
         self.show_session()
 
     def show_connection(self) -> None:
@@ -93,6 +96,14 @@ class StatusStrip(QFrame):
         words = ngettext("{count} card is followed", "{count} cards are followed", followed).format(count=followed)
         self.cards.tell("trouble", words, _("If it was charged after all, the terminal takes it back"))
 
+    def show_items(self) -> None:
+        """What waits for a person in the inbox, for those who may read it."""
+        session, count = self._store.session, self._store.inbox.open_count or 0
+        may_read = session is not None and session.may(Permission.READ_ITEMS)
+        self.items.setVisible(may_read and count > 0)
+        words = ngettext("{count} item waits", "{count} items wait", count).format(count=figures().number(count))
+        self.items.tell("trouble", words, _("In reconciliation, for a person to settle"))
+
     def show_session(self) -> None:
         """Who works here, and whether the sign-in outlives the session."""
         session = self._store.session
@@ -109,9 +120,10 @@ class StatusStrip(QFrame):
     def _lay_out(self, theme: Theme) -> None:
         line: QHBoxLayout = row(theme, gap="large", parent=self)
         line.setContentsMargins(theme.space("large"), theme.space("tight"), theme.space("large"), theme.space("tight"))
-        for lamp in (self.connection, self.feed, self.terminal, self.printer, self.payments, self.cards, self.keyring):
+        always = (self.connection, self.feed, self.terminal, self.printer)
+        for lamp in (*always, self.payments, self.cards, self.items, self.keyring):
             line.addWidget(lamp)
         line.addStretch(1)
         line.addWidget(self._person)
-        for lamp in (self.feed, self.payments, self.cards, self.keyring):
+        for lamp in (self.feed, self.payments, self.cards, self.items, self.keyring):
             lamp.hide()

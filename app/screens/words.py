@@ -10,6 +10,8 @@ from typing import Final
 from app.core.sale import Sale, SaleState
 from app.core.session import CredentialStorage
 from app.i18n import _, figures, marked
+from app.screens.money_advice import MONEY_ADVICE
+from app.screens.plan_advice import PLAN_ADVICE
 from backend_client.wire import HeldPlaces, Role, SeatRef
 
 
@@ -274,52 +276,6 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
         marked("The card terminal cannot take this currency"),
         marked("Take cash."),
     ),
-    # ---- seating plans
-    "plan-changed": (
-        marked("Somebody else has saved another version of this plan"),
-        marked("Save this one to a file, open the newest version, and decide anew."),
-    ),
-    "plan-conflict": (
-        marked("The event stays on its version"),
-        marked("Seats that are sold, being paid, held or kept back are in the way."),
-    ),
-    "plan-not-ready": (
-        marked("This plan cannot be saved yet"),
-        marked("Put right what the list names. A plan also needs a venue: begin a new plan or open one."),
-    ),
-    "plan-file-unreadable": (
-        marked("This file is no seating plan that can be opened here"),
-        marked("Plans in other formats are imported: “Import a file” in the same menu says what is wrong with them."),
-    ),
-    "plan-file-too-large": (
-        marked("This file is too large to be looked at here"),
-        marked("Import it with the command line: taquilla plan import."),
-    ),
-    "picture-refused": (
-        marked("This picture cannot be put under the drawing"),
-        marked("PNG or JPEG of at most 4 MB each, at most 20 of them and 8 MB together."),
-    ),
-    "plan-file-not-read": (marked("The file could not be read"), marked("Look at its place and its permissions.")),
-    "plan-file-not-written": (
-        marked("The file could not be written"),
-        marked("Look at the space on the disk, or choose another place."),
-    ),
-    "plan-draft-not-kept": (
-        marked("What is drawn here is not kept if the console ends"),
-        marked("The disk is full or may not be written. Save the plan soon."),
-    ),
-    "plan-draft-damaged": (
-        marked("A plan that was not saved cannot be read"),
-        marked("Its file was put aside in the console's data folder."),
-    ),
-    "plan-recalled": (
-        marked("This plan was not saved when the console ended"),
-        marked("Go on with it and save it, or open another one."),
-    ),
-    "plan-kept": (
-        marked("A plan that was not saved is kept"),
-        marked("Open the plan editor to go on with it."),
-    ),
     # ---- typed amounts
     "amount-empty": (marked("Type an amount"), ""),
     "amount-unreadable": (marked("This is not an amount"), ""),
@@ -327,6 +283,8 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
     "amount-too-fine": (marked("This currency has no such small coin"), ""),
     "amount-too-large": (marked("This amount is too large"), ""),
     "currency-unknown": (marked("This currency is not known to the console"), ""),
+    **MONEY_ADVICE,
+    **PLAN_ADVICE,
 }
 
 _PAYING_DEEDS: Final = frozenset({"card", "cash", "exact-cash"})

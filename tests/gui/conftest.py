@@ -123,7 +123,7 @@ async def counter_of(
 
 async def rest(showcase: Showcase) -> None:
     """Until nothing runs but what always runs, and everything that is due has been drawn."""
-    await until(lambda: not showcase.console.deeds.running - {"follow-seats", "settle"}, "rest")
+    await until(lambda: not showcase.console.deeds.running - {"follow-seats", "follow-inbox", "settle"}, "rest")
     for _turn in range(4):
         await asyncio.sleep(0.002)
 

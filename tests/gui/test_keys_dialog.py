@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.screens import keys
-from app.screens.dialogs import KeysDialog
+from app.screens.keys_dialog import KeysDialog, ListKeysDialog
 from widgets.theme import Theme
 
 
@@ -18,3 +18,10 @@ def test_the_list_tells_every_key_and_what_the_mouse_does_on_the_map(theme: Them
     assert {"Shift + drag", "Wheel", "Drag"} <= told
     assert dialog.sizeHint().height() < 560
     assert dialog.sizeHint().width() < 1000
+
+
+def test_in_a_list_the_keys_of_lists_are_told_and_how_to_go_elsewhere(theme: Theme) -> None:
+    parent = QWidget()
+    told = {label.text() for label in ListKeysDialog(theme, parent).findChildren(QLabel)}
+    for key in (*keys.IN_LISTS, *keys.SCREENS):
+        assert {key.sequence, key.words} <= told

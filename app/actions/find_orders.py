@@ -1,0 +1,64 @@
+"""Looking up orders by number, seat, ticket code or buyer, and reading one with what of it can be given back."""
+
+from __future__ import annotations
+
+from app.actions.desk import Desk
+from app.core.refund import has_pending_refund
+from app.core.session import Permission, require
+from backend_client.errors import BookingClientError, NotSignedInError
+from backend_client.wire import OrderId
+
+
+async def find_orders(desk: Desk, words: str, *, more: bool = False) -> None:
+    """Look for `words`; without any, the newest orders. `more` reads on where the list ended.
+
+    Raises:
+        NotAllowedError: the role may not.
+        BookingClientError: it did not work; what was found before stays.
+    """
+    require(desk.store.session, Permission.FIND_ORDERS)
+    orders = desk.store.orders
+    after = orders.next if more else ""
+    if not more:
+        orders.ask(words)
+    try:
+        answer = await desk.client.orders(q=words, after=after)
+    except BookingClientError as error:
+        orders.put_trouble(words, error.code)
+        raise
+    if desk.store.session is not None:
+        orders.put_found(words, answer, more=more)
+
+
+async def load_order(desk: Desk, order_id: OrderId) -> None:
+    """Read the open order. Trouble is kept with it, what was read before stays. Raises as `find_orders`."""
+    require(desk.store.session, Permission.FIND_ORDERS)
+    try:
+        detail = await desk.client.refundable(order_id)
+    except BookingClientError as error:
+        desk.store.orders.put_detail_trouble(order_id, error.code)
+        raise
+    desk.store.orders.put_detail(detail)
+
+
+async def follow_refund(desk: Desk, order_id: OrderId) -> None:
+    """Read the open order, with growing pauses, until nobody waits for a refund of it any more.
+
+    Raises:
+        NotSignedInError: nobody is signed in any more.
+    """
+    pause_s = desk.patience.ask_first_s
+    while True:
+        orders = desk.store.orders
+        if orders.order_id != order_id or orders.detail is None or not has_pending_refund(orders.detail.order):
+            return
+        await desk.sleep(pause_s)
+        pause_s = min(pause_s * 2, desk.patience.ask_longest_s)
+        if orders.order_id != order_id or desk.store.session is None:
+            return
+        try:
+            await load_order(desk, order_id)
+        except NotSignedInError:
+            raise
+        except BookingClientError:
+            continue  # shown with the order; asked again

@@ -1,0 +1,132 @@
+"""Orders looked up at this console: what was asked for, what was found as of when, and the order that is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Flag, auto
+
+import msgspec
+
+from backend_client.wire import OrderId, OrderList, OrderSummary, RefundableOrder, RefundRequest, TicketCancelRequest
+
+MOST_ORDERS = 500
+"""Orders that one search shows; whoever gets more has to say more."""
+
+
+class OrderPart(Flag):
+    """What changed."""
+
+    FOUND = auto()
+    DETAIL = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class SentStep:
+    """A step on an order whose answer is not known: the same step goes again under the same key."""
+
+    request: RefundRequest | TicketCancelRequest
+    key: str
+
+
+Listener = Callable[[OrderPart], None]
+
+
+class OrderDesk:
+    """See the module. Read the attributes, write through the methods."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Listener] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        self.words = ""
+        self.found: tuple[OrderSummary, ...] = ()
+        self.next = ""
+        self.as_of: datetime | None = None
+        """When the orders were found; None before the first answer to these words."""
+        self.trouble = ""
+        self.order_id: OrderId | None = None
+        self.detail: RefundableOrder | None = None
+        self.detail_trouble = ""
+        self.sent: dict[OrderId, SentStep] = {}
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Be told of every change; the answer ends it."""
+        self._listeners.append(listener)
+
+        def unsubscribe() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return unsubscribe
+
+    def clear(self) -> None:
+        """Nobody works here any more: names of buyers do not stay for the next person."""
+        self._forget()
+        self._tell(OrderPart.FOUND | OrderPart.DETAIL)
+
+    def ask(self, words: str) -> None:
+        """Other words are looked for; what was found for the ones before stays until the answer comes."""
+        self.words, self.trouble = words, ""
+        self._tell(OrderPart.FOUND)
+
+    def put_found(self, words: str, answer: OrderList, *, more: bool = False) -> None:
+        """What was found for `words`; an answer to other words comes too late. `more` adds to what is there."""
+        if words != self.words:
+            return
+        known = {order.order_id for order in self.found} if more else set()
+        before = self.found if more else ()
+        self.found = (*before, *(order for order in answer.orders if order.order_id not in known))[:MOST_ORDERS]
+        self.next = answer.next if len(self.found) < MOST_ORDERS else ""
+        self.as_of, self.trouble = answer.server_time, ""
+        self._tell(OrderPart.FOUND)
+
+    def put_trouble(self, words: str, code: str) -> None:
+        """Looking for `words` did not work; what is there stays."""
+        if words == self.words:
+            self.trouble = code
+            self._tell(OrderPart.FOUND)
+
+    def open(self, order_id: OrderId | None) -> None:
+        """Open an order, or none."""
+        if order_id != self.order_id:
+            self.order_id, self.detail, self.detail_trouble = order_id, None, ""
+            self._tell(OrderPart.DETAIL)
+
+    def put_detail(self, detail: RefundableOrder) -> None:
+        """The open order as it stands; an answer about another one is dropped."""
+        if detail.order.order_id == self.order_id:
+            self.detail, self.detail_trouble = detail, ""
+            self.found = tuple(
+                _refreshed(order, detail) if order.order_id == self.order_id else order for order in self.found
+            )
+            self._tell(OrderPart.DETAIL | OrderPart.FOUND)
+
+    def put_detail_trouble(self, order_id: OrderId, code: str) -> None:
+        """The open order could not be read; what is shown of it stays."""
+        if order_id == self.order_id:
+            self.detail_trouble = code
+            self._tell(OrderPart.DETAIL)
+
+    def key_for(
+        self, order_id: OrderId, request: RefundRequest | TicketCancelRequest, new_key: Callable[[], str]
+    ) -> str:
+        """The key of a step: that of the same step if its answer is not known, a new one otherwise."""
+        sent = self.sent.get(order_id)
+        if sent is None or sent.request != request:
+            sent = self.sent[order_id] = SentStep(request, new_key())
+        return sent.key
+
+    def settle_key(self, order_id: OrderId) -> None:
+        """The answer is known: the next step is another one."""
+        self.sent.pop(order_id, None)
+
+    def _tell(self, part: OrderPart) -> None:
+        for listener in tuple(self._listeners):
+            listener(part)
+
+
+def _refreshed(order: OrderSummary, detail: RefundableOrder) -> OrderSummary:
+    return msgspec.structs.replace(order, status=detail.order.status)

@@ -1,0 +1,50 @@
+"""What people read for the codes of reconciliation and of money that goes back: title and advice."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.i18n import marked
+
+MONEY_ADVICE: Final[dict[str, tuple[str, str]]] = {
+    "item-not-found": (
+        marked("This item is no longer there"),
+        marked("It has settled by itself, or somebody has settled it."),
+    ),
+    "item-changed": (
+        marked("This item has changed meanwhile"),
+        marked("Nothing was done. Read what is different, then decide anew."),
+    ),
+    "action-not-allowed": (
+        marked("This cannot be done with it any more"),
+        marked("Nothing was done. See what can be done now."),
+    ),
+    "second-person-needed": (
+        marked("Somebody else has to decide this"),
+        marked("Who asked for it cannot approve it."),
+    ),
+    "run-not-found": (marked("This comparison is no longer there"), marked("Start it anew.")),
+    "refund-too-much": (
+        marked("So much cannot go back any more"),
+        marked("Nothing was given back: part of it has gone back already, or is on the way."),
+    ),
+    "ticket-not-refundable": (
+        marked("The money of this ticket cannot go back now"),
+        marked("Nothing was given back. Look at how the ticket stands."),
+    ),
+    "ticket-not-found": (marked("There is no such ticket"), marked("Read the order again.")),
+    "order-not-found": (marked("There is no such order"), marked("Look for it by its number.")),
+    "no-such-order": (
+        marked("No order, or more than one, has this number"),
+        marked("Nothing was done. Type the whole number, or the id of the order."),
+    ),
+    "file-not-written": (
+        marked("The file could not be written"),
+        marked("Look at the space on the disk, or choose another place."),
+    ),
+    "invalid-request": (
+        marked("The booking system does not take this"),
+        marked("Nothing was done. Look at what was typed."),
+    ),
+    "rate-limited": (marked("Too many calls at once"), marked("Try again in a few seconds.")),
+}

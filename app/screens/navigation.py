@@ -1,0 +1,78 @@
+"""From screen to screen by role, and the list of keys of the screen that is in front."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QApplication
+
+from app.actions.desk import Desk
+from app.bridge.deeds import Deeds
+from app.bridge.dialogs import ask
+from app.core.session import Permission
+from app.screens.keys_dialog import KeysDialog, ListKeysDialog
+from app.screens.main_window import MainWindow
+from app.screens.order_bindings import OrderBindings
+from app.screens.orders_screen import OrdersScreen
+from app.screens.reconciliation_bindings import ReconciliationBindings
+from app.screens.reconciliation_screen import ReconciliationScreen
+
+
+class Navigation(QObject):
+    """Goes where the person wants and may; lives as long as the window."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        desk: Desk,
+        deeds: Deeds,
+        orders: OrderBindings,
+        reconciliation: ReconciliationBindings,
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._desk = desk
+        self._deeds = deeds
+        self._orders = orders
+        self._reconciliation = reconciliation
+        self._was_at_counter = False
+        window.screen_requested.connect(self._on_screen_requested)
+        window.keys_requested.connect(self._on_keys_requested)
+        orders.items_wanted.connect(self._on_items_wanted)
+        reconciliation.order_wanted.connect(self._on_order_wanted)
+
+    def show_session(self) -> None:
+        """Somebody else works here: where the one before was is nowhere to go back to."""
+        self._was_at_counter = False
+
+    def _on_screen_requested(self, code: str) -> None:
+        """Go to a screen, if the role may; a sale at the counter goes on meanwhile."""
+        screens, session = self._window.screens, self._desk.store.session
+        if session is None or screens.current is screens.sign_in or QApplication.activeModalWidget() is not None:
+            return
+        if code == "counter":
+            sale = self._desk.store.sale
+            busy = sale is not None and not sale.ended
+            screens.go_to(screens.counter if busy or self._was_at_counter else screens.events)
+            return
+        self._was_at_counter = screens.current is screens.counter or (
+            self._was_at_counter and screens.current is not screens.events
+        )
+        if code == "orders" and session.may(Permission.FIND_ORDERS):
+            self._orders.enter()
+        elif code == "reconciliation" and session.may(Permission.READ_ITEMS):
+            self._reconciliation.enter()
+
+    def _on_order_wanted(self, order_id: object) -> None:
+        self._on_screen_requested("orders")
+        self._orders.open(order_id)
+
+    def _on_items_wanted(self, number: str) -> None:
+        self._on_screen_requested("reconciliation")
+        self._reconciliation.find(number)
+
+    def _on_keys_requested(self) -> None:
+        self._deeds.start("keys", self._show_keys)
+
+    async def _show_keys(self) -> None:
+        in_lists = isinstance(self._window.screens.current, OrdersScreen | ReconciliationScreen)
+        await ask((ListKeysDialog if in_lists else KeysDialog)(self._window.theme, self._window))

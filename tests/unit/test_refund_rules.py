@@ -1,0 +1,212 @@
+"""What of an order can be given back, what is chosen, what keeps it from being sent, and how it stands (R25, R33)."""
+
+from __future__ import annotations
+
+from dataclasses import replace as put
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+from msgspec.structs import replace
+
+from app.core.order_search import OrderDesk
+from app.core.refund import (
+    RefundChoice,
+    RefundFault,
+    RefundState,
+    cancel_request,
+    cancellable_tickets,
+    chosen_minor,
+    has_pending_refund,
+    needs_second_person,
+    order_steps,
+    refund_faults,
+    refund_request,
+    refund_state,
+    refundable_tickets,
+    returns_here,
+)
+from backend_client.wire import (
+    DeviceId,
+    EventId,
+    OperationId,
+    OperationKind,
+    OperationStatus,
+    Order,
+    OrderId,
+    OrderList,
+    OrderStatus,
+    OrderSummary,
+    PaymentOperation,
+    RefundableOrder,
+    RefundableTicket,
+    RefundWay,
+    SeatRef,
+    Ticket,
+    TicketId,
+    TicketStatus,
+)
+
+NOON = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
+ORDER = OrderId(UUID(int=1))
+
+
+def ticket(
+    number: int, amount_minor: int = 2_000, status: TicketStatus = TicketStatus.ISSUED, why_not: str = ""
+) -> RefundableTicket:
+    made = Ticket(
+        ticket_id=TicketId(UUID(int=number)), order_id=ORDER, seat=SeatRef(seat_no=number), price_type_name="Adult",
+        amount_minor=amount_minor, currency="EUR", code=f"T-{number}", status=status,
+    )  # fmt: skip
+    return RefundableTicket(ticket=made, why_not=why_not)
+
+
+def operation(number: int, kind: OperationKind, status: OperationStatus, **members: object) -> PaymentOperation:
+    made = PaymentOperation(
+        operation_id=OperationId(UUID(int=number)), order_id=ORDER, part=1, kind=kind, status=status, provider="zvt",
+        amount_minor=2_000, currency="EUR", created_at=NOON, updated_at=NOON + timedelta(seconds=number),
+    )  # fmt: skip
+    return replace(made, **members)
+
+
+def order(*operations: PaymentOperation) -> Order:
+    return Order(
+        order_id=ORDER, event_id=EventId(1), number="T-1", status=OrderStatus.CONFIRMED, amount_minor=6_000,
+        currency="EUR", price_version=1, lines=(), hold_ids=(), operations=operations, pay_until=None,
+        created_at=NOON - timedelta(minutes=5), server_time=NOON,
+    )  # fmt: skip
+
+
+DETAIL = RefundableOrder(
+    order=order(), tickets=(ticket(1), ticket(2), ticket(3, why_not="used", status=TicketStatus.USED)), charges=(),
+    refundable_minor=6_000, approval_above_minor=3_000,
+)  # fmt: skip
+GOOD = RefundChoice(tickets=frozenset({TicketId(UUID(int=1))}), reason="The buyer is ill")
+
+
+def test_what_is_chosen_is_asked_for_with_the_sum_that_was_seen() -> None:
+    choice = GOOD.with_ticket(TicketId(UUID(int=2)), True)
+    assert chosen_minor(DETAIL, choice) == 4_000
+    assert refund_faults(DETAIL, choice) == ()
+    request = refund_request(DETAIL, put(choice, way=RefundWay.CASH, seats_to_sale=False, reason="  ill  "))
+    assert [one.int for one in request.ticket_ids] == [1, 2]
+    assert (request.expected_minor, request.way, request.seats_to_sale, request.reason) == (
+        4_000,
+        RefundWay.CASH,
+        False,
+        "ill",
+    )
+    assert [one.int for one in cancel_request(DETAIL, GOOD).ticket_ids] == [1]
+
+
+def test_what_keeps_a_choice_from_being_sent_is_named() -> None:
+    assert refund_faults(DETAIL, RefundChoice()) == (RefundFault.NO_TICKETS, RefundFault.NO_REASON)
+    assert refund_faults(DETAIL, put(GOOD, reason="  x ")) == (RefundFault.NO_REASON,)
+    assert refund_faults(replace(DETAIL, refundable_minor=1_999), GOOD) == (RefundFault.TOO_MUCH,)
+
+
+def test_a_second_person_is_needed_above_the_limit_and_not_at_it() -> None:
+    assert [needs_second_person(DETAIL, amount) for amount in (2_999, 3_000, 3_001)] == [False, False, True]
+    assert not needs_second_person(replace(DETAIL, approval_above_minor=None), 10**9)
+
+
+def test_used_void_and_pending_tickets_are_not_offered() -> None:
+    tickets = (ticket(1), ticket(2, status=TicketStatus.VOID), ticket(3, why_not="refund-pending"))
+    detail = replace(DETAIL, tickets=tickets)
+    assert [one.ticket_id.int for one in cancellable_tickets(detail)] == [1]
+    assert [one.ticket.ticket_id.int for one in refundable_tickets(detail)] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "state"),
+    [
+        ((), RefundState.NONE),
+        ((OperationStatus.SUCCEEDED,), RefundState.ACCEPTED),
+        ((OperationStatus.SENT,), RefundState.PENDING),
+        ((OperationStatus.UNKNOWN, OperationStatus.SUCCEEDED), RefundState.PENDING),
+        ((OperationStatus.DECLINED,), RefundState.REFUSED),
+        ((OperationStatus.DECLINED, OperationStatus.SUCCEEDED), RefundState.PARTLY),
+    ],
+)
+def test_money_that_is_on_its_way_is_never_called_given_back(
+    statuses: tuple[OperationStatus, ...], state: RefundState
+) -> None:
+    made = [operation(number, OperationKind.REFUND, status) for number, status in enumerate(statuses)]
+    assert refund_state(made) is state
+
+
+def test_a_pending_refund_is_seen_among_what_was_paid() -> None:
+    paid = operation(1, OperationKind.SALE, OperationStatus.SUCCEEDED)
+    assert not has_pending_refund(order(paid))
+    assert has_pending_refund(order(paid, operation(2, OperationKind.REFUND, OperationStatus.SENT)))
+    assert not has_pending_refund(order(paid, operation(2, OperationKind.REFUND, OperationStatus.SUCCEEDED)))
+
+
+def test_only_what_this_till_has_to_give_back_is_offered_here() -> None:
+    here, there = DeviceId(UUID(int=5)), DeviceId(UUID(int=6))
+    made = (
+        operation(1, OperationKind.SALE, OperationStatus.SENT, device_id=here),
+        operation(2, OperationKind.REFUND, OperationStatus.SENT, device_id=here),
+        operation(3, OperationKind.REFUND, OperationStatus.SENT, device_id=there),
+        operation(4, OperationKind.REFUND, OperationStatus.SUCCEEDED, device_id=here),
+    )
+    assert [one.operation_id.int for one in returns_here(order(*made), here)] == [2]
+
+
+def test_the_past_of_an_order_is_told_in_the_order_of_time() -> None:
+    card = operation(9, OperationKind.SALE, OperationStatus.SUCCEEDED)
+    open_refund = operation(0, OperationKind.REFUND, OperationStatus.SENT, created_at=NOON + timedelta(minutes=1),
+                            updated_at=NOON + timedelta(minutes=1))  # fmt: skip
+    steps = [
+        (step.what, None if step.operation is None else step.operation.kind)
+        for step in order_steps(order(card, open_refund))
+    ]
+    assert steps == [
+        ("ordered", None), ("opened", OperationKind.SALE), ("decided", OperationKind.SALE),
+        ("opened", OperationKind.REFUND),
+    ]  # fmt: skip
+
+
+# ---------------------------------------------------------------- the list of orders
+
+
+def summary(number: int) -> OrderSummary:
+    return OrderSummary(
+        order_id=OrderId(UUID(int=number)), event_id=EventId(1), event_name="x", number=f"T-{number}",
+        status=OrderStatus.CONFIRMED, amount_minor=1, currency="EUR", seats=(), created_at=NOON,
+    )  # fmt: skip
+
+
+def test_an_answer_to_other_words_comes_too_late() -> None:
+    desk = OrderDesk()
+    desk.ask("first")
+    desk.ask("second")
+    desk.put_found("first", OrderList(orders=(summary(1),), server_time=NOON))
+    assert not desk.found
+    desk.put_trouble("first", "busy")
+    assert desk.trouble == ""
+    desk.put_found("second", OrderList(orders=(summary(2),), next="50", server_time=NOON))
+    desk.put_found("second", OrderList(orders=(summary(2), summary(3)), server_time=NOON), more=True)
+    assert [one.number for one in desk.found] == ["T-2", "T-3"]
+    assert desk.next == ""
+
+
+def test_the_open_order_is_fresh_in_the_list_too_and_nothing_stays_for_the_next_person() -> None:
+    desk = OrderDesk()
+    desk.ask("")
+    desk.put_found("", OrderList(orders=(summary(1), summary(2)), server_time=NOON))
+    desk.open(ORDER)
+    desk.put_detail(replace(DETAIL, order=replace(order(), status=OrderStatus.PARTLY_REFUNDED)))
+    assert [one.status for one in desk.found] == [OrderStatus.PARTLY_REFUNDED, OrderStatus.CONFIRMED]
+    desk.clear()
+    assert (desk.found, desk.detail, desk.order_id, desk.words, desk.as_of) == ((), None, None, "", None)
+
+
+def test_the_same_refund_keeps_its_key_until_its_answer_is_known() -> None:
+    desk, made = OrderDesk(), iter("abc")
+    request = refund_request(DETAIL, GOOD)
+    other = refund_request(DETAIL, put(GOOD, way=RefundWay.CASH))
+    keys = [desk.key_for(ORDER, sent, lambda: next(made)) for sent in (request, request, other)]
+    assert keys == ["a", "a", "b"]
+    desk.settle_key(ORDER)
+    assert desk.key_for(ORDER, other, lambda: next(made)) == "c"
