@@ -15,7 +15,10 @@ from backend_client.wire.problems import SeatRef
 
 
 class EventSettings(Message, frozen=True, kw_only=True):
-    """What operators set per event. `version` rises with each change: a change names the version it was made from."""
+    """What operators set per event. `version` rises with each change: a change names the version it was made from.
+
+    `max_refund_by_clerk_minor`: what a clerk may give back of one order without a supervisor.
+    """
 
     event_id: EventId
     version: int
@@ -26,10 +29,11 @@ class EventSettings(Message, frozen=True, kw_only=True):
     max_open_holds_till: int
     paying_cap: int
     orphan_rule: OrphanRule
+    max_refund_by_clerk_minor: int = 20_000
 
 
 class EventSettingsChange(RequestMessage, frozen=True, kw_only=True):
-    """Members left out stay as they are."""
+    """Members left out stay as they are. What clerks may give back is set by supervisors and admins alone."""
 
     expected_version: Annotated[int, Meta(ge=1, le=2**31 - 1)]
     reason: ShortText
@@ -40,6 +44,7 @@ class EventSettingsChange(RequestMessage, frozen=True, kw_only=True):
     max_open_holds_till: Annotated[int, Meta(ge=1, le=1_000)] | None = None
     paying_cap: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     orphan_rule: OrphanRule | None = None
+    max_refund_by_clerk_minor: Annotated[int, Meta(ge=0, le=10**12)] | None = None
 
 
 class EventStatusChange(RequestMessage, frozen=True, kw_only=True):

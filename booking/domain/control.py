@@ -60,7 +60,10 @@ class HouseHoldList:
 
 @dataclass(frozen=True, slots=True)
 class EventSettings:
-    """What operators set per event; `version` rises with each change of settings, status or plan."""
+    """What operators set per event; `version` rises with each change of settings, status or plan.
+
+    `max_refund_by_clerk_minor`: what a clerk may give back of one order without a supervisor.
+    """
 
     event_id: EventId
     version: int
@@ -71,6 +74,7 @@ class EventSettings:
     max_open_holds_till: int
     paying_cap: int
     orphan_rule: OrphanRule
+    max_refund_by_clerk_minor: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,7 @@ class SettingsChange:
     max_open_holds_till: int | None = None
     paying_cap: int | None = None
     orphan_rule: OrphanRule | None = None
+    max_refund_by_clerk_minor: int | None = None
 
     def given(self) -> dict[str, Any]:
         """The settings that are to change, as JSON values by column name."""

@@ -14,8 +14,8 @@ from typing import Final
 
 from booking.domain.caller import Caller
 from booking.domain.control import EventSettings, SettingsChange
-from booking.domain.errors import EventNotFoundError, FieldFault, InvalidRequestError
-from booking.domain.model import EventDetail, EventId, EventStatus, OrphanRule
+from booking.domain.errors import EventNotFoundError, FieldFault, ForbiddenError, InvalidRequestError
+from booking.domain.model import MAX_AMOUNT_MINOR, EventDetail, EventId, EventStatus, OrphanRule
 from booking.domain.replay import Outcome
 from booking.domain.text import storable_texts
 from booking.services.read_events import MAX_EVENT_ID, read_event
@@ -30,6 +30,7 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
     "max_per_card": (1, 10_000),
     "max_open_holds_till": (1, 1_000),
     "paying_cap": (1, 1_000_000),
+    "max_refund_by_clerk_minor": (0, MAX_AMOUNT_MINOR),
 }
 """Least and greatest value of each setting that is a number."""
 
@@ -64,12 +65,15 @@ async def change_settings(
         InvalidRequestError: no setting is given, one is out of bounds, or holds would end before they can be paid.
         SettingsChangedError: the event has another version than `expected`.
         EventStateConflictError: the event is cancelled.
+        ForbiddenError: what clerks may give back is set by supervisors and admins.
         EventNotFoundError, KeyReusedError, BusyError, AuthorityAwayError: as they say.
     """
     use = key_use(key, digest)
     (reason,) = storable_texts({"/reason": reason})
     _check(change)
     _check_event_id(event_id)
+    if change.max_refund_by_clerk_minor is not None and not caller.acts_for_all:
+        raise ForbiddenError("What clerks may give back is set by supervisors.")
     answer = await control_calls.change_settings(db, caller, event_id, expected, change.given(), reason, use)
     await raise_refusal(db, answer, None)
     return Outcome(await read_settings(db, event_id), answer.replayed)

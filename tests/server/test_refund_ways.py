@@ -8,10 +8,12 @@ import pytest
 
 from booking.domain import errors
 from booking.domain.caller import Caller, Role
+from booking.domain.control import SettingsChange
 from booking.domain.model import Advice, OperationResult, ResultOutcome
 from booking.domain.money_back import RefundWay
 from booking.domain.states import OperationKind, OperationStatus, OrderStatus, TicketStatus
 from booking.services import money_back, take_payment
+from booking.services.control_event import change_settings
 from booking.store.database import Database
 from tests.server.box_office import ADULT_PRICE, Clock, Desk, count, fan, make_event, reported, till
 from tests.server.refund_desk import captured, issued, items, order_now, pay_part, provider_says, refund
@@ -131,8 +133,7 @@ async def test_a_till_that_is_silent_about_a_refund_becomes_an_item(database: Da
     for _ in range(2):
         assert await take_payment.due_operations(database, 10) == []
     assert await items(database) == [("no-result", asked.operation_id)]
-    # A supervisor who has seen the terminal's receipt may say so; so may the till, late.
-    await take_payment.record_result(database, asked.operation_id, said(ADULT_PRICE), source="supervisor:ana")
+    await reported(database, caller, asked.operation_id, said(ADULT_PRICE))  # late is not never
     assert await items(database) == []
     assert (await order_now(database, row["order_id"])).status is OrderStatus.REFUNDED
 
@@ -225,3 +226,25 @@ async def test_refunds_of_a_captured_order_paid_by_one_card_go_to_that_card(data
     assert [one.operation_id for one in await take_payment.due_operations(database, 10)] == [asked.operation_id]
     with pytest.raises(errors.OperationNotYoursError):
         await reported(database, leader, asked.operation_id, said(ADULT_PRICE))
+
+
+async def test_what_a_clerk_may_give_back_is_a_setting_of_the_event_and_a_supervisors_word(database: Database) -> None:
+    event = await make_event(database)
+    desk = Desk(database, till(), event)
+    order = (await desk.sell(1)).order
+    tickets = await issued(database, desk.caller, order.order_id)
+    less = SettingsChange(max_refund_by_clerk_minor=ADULT_PRICE - 1)
+    with pytest.raises(errors.ForbiddenError):
+        await change_settings(database, till(Role.OPS), event, 1, less, "why", key="k", digest=b"d")
+    for wrong in (-1, 10**12 + 1):
+        with pytest.raises(errors.InvalidRequestError) as refused:
+            await change_settings(
+                database, till(Role.ADMIN), event, 1, SettingsChange(max_refund_by_clerk_minor=wrong), "why",
+                key="k", digest=b"d",
+            )  # fmt: skip
+        assert [fault.pointer for fault in refused.value.fields] == ["/max_refund_by_clerk_minor"]
+    told = await change_settings(database, till(Role.ADMIN), event, 1, less, "a fraud", key="k", digest=b"d")
+    assert told.value.max_refund_by_clerk_minor == ADULT_PRICE - 1
+    with pytest.raises(errors.ForbiddenError):
+        await refund(database, desk.caller, order.order_id, tickets)
+    await refund(database, till(Role.SUPERVISOR), order.order_id, tickets)
