@@ -92,22 +92,23 @@ async def list_runs(db: Database, limit: int = 100) -> ReconciliationRunList:
     return ReconciliationRunList(tuple(runs), (await reconciliation_queries.count_open_items(db))[1])
 
 
-async def start_due_runs(db: Database, providers: Providers) -> int:
-    """Begin the worker's own runs of yesterday once its hour has come; how many began. Each day has one, ever."""
+async def start_due_runs(db: Database, providers: Providers, begun: date | None = None) -> date | None:
+    """Begin the worker's own runs of yesterday once its hour has come. Each day has one of each provider, ever.
+
+    Returns the day whose runs have begun, to be given back the next time (`begun`): nothing is looked up for it again.
+    """
     settings = await read_settings(db)
     local = settings.server_time.astimezone(zone_of(settings.zone))
-    if local.hour < settings.run_at_hour:
-        return 0
     day = local.date() - timedelta(days=1)
+    if local.hour < settings.run_at_hour or day == begun:
+        return begun
     at_counters = await reconciliation_queries_runs.list_counter_providers(db, settings.server_time - _LOOKED_BACK)
     known = (TERMINAL_PROTOCOLS | COUNTERS) - providers.keys()
-    begun = 0
     for provider in (*providers, *(name for name in at_counters if name in known)):
         if not await reconciliation_queries_runs.has_daily_run(db, provider, day):
             since, until = await _bounds_of(db, provider, day)
-            started = await reconciliation_queries_runs.start_run(db, provider, day, since, until, BY_ITSELF)
-            begun += started is not None
-    return begun
+            await reconciliation_queries_runs.start_run(db, provider, day, since, until, BY_ITSELF)
+    return day
 
 
 async def drive_due_run(db: Database, providers: Providers) -> bool:

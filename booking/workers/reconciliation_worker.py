@@ -12,6 +12,7 @@ import logging
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from booking.domain.errors import UnavailableError
@@ -45,12 +46,14 @@ class ReconciliationWorker:
     """See the module. `providers` by name; comparisons with others wait for a worker that has theirs."""
 
     def __init__(self, db: Database, providers: Mapping[str, PaymentProvider]) -> None:
+        self._db, self._providers = db, providers
+        self._begun: date | None = None
         self._parts = (
             Part("items that end by themselves", 2, lambda: settle_items.end_settled_items(db)),
             Part("payments that nobody sent", 5, lambda: settle_items.end_unsent_operations(db)),
             Part("silence", 10, lambda: settle_items.note_silence(db)),
             Part("comparisons", 2, lambda: _drive_runs(db, providers)),
-            Part("comparisons of yesterday", 60, lambda: daily_reconciliation.start_due_runs(db, providers)),
+            Part("comparisons of yesterday", 60, self._start_due_runs),
             Part("tickets that lack", 300, lambda: settle_items.note_missing_tickets(db)),
         )
 
@@ -59,6 +62,9 @@ class ReconciliationWorker:
         async with asyncio.TaskGroup() as parts:
             for part in self._parts:
                 parts.create_task(_keep_doing(part), name=part.name)
+
+    async def _start_due_runs(self) -> None:
+        self._begun = await daily_reconciliation.start_due_runs(self._db, self._providers, self._begun)
 
     async def work_once(self) -> None:
         """Every part once, in turn."""

@@ -370,20 +370,31 @@ async def test_one_bad_difference_never_stops_the_others(
 async def test_each_day_is_compared_once_by_itself_after_its_hour(comparison: Comparison, clock: Clock) -> None:
     house = comparison.house
     midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    yesterday = (midnight - timedelta(days=1)).date()
     await clock.stand_at(midnight + timedelta(hours=4, minutes=59))
-    assert await daily_reconciliation.start_due_runs(house.db, comparison.providers) == 0
+    assert await daily_reconciliation.start_due_runs(house.db, comparison.providers) is None
     await clock.stand_at(midnight + timedelta(hours=5))
     both = await asyncio.gather(
         *(daily_reconciliation.start_due_runs(house.db, comparison.providers) for _ in range(2))
     )
-    assert sum(both) >= 1
+    assert both == [yesterday, yesterday]
     assert await count(house.db, "SELECT count(*) FROM reconciliation_runs") == 1
-    await ReconciliationWorker(house.db, comparison.providers).work_once()
+    worker = ReconciliationWorker(house.db, comparison.providers)
+    for _ in range(2):
+        await worker.work_once()
     runs = (await daily_reconciliation.list_runs(house.db)).runs
-    assert [(run.state, run.started_by, run.day) for run in runs] == [
-        (RunState.DONE, "authority", (midnight - timedelta(days=1)).date())
-    ]
-    assert await daily_reconciliation.start_due_runs(house.db, comparison.providers) == 0
+    assert [(run.state, run.started_by, run.day) for run in runs] == [(RunState.DONE, "authority", yesterday)]
+
+
+async def test_what_took_money_at_tills_is_compared_as_well(comparison: Comparison, clock: Clock) -> None:
+    house = comparison.house
+    await Desk(house.db, till(), house.event_id).sell(30)
+    await house.sell_at_terminal(till())
+    midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    await clock.stand_at(midnight + timedelta(days=1, hours=6))
+    await ReconciliationWorker(house.db, {}).work_once()
+    runs = (await daily_reconciliation.list_runs(house.db)).runs
+    assert sorted(run.provider for run in runs) == ["drawer", "zvt"]
 
 
 async def test_the_day_is_that_of_the_zone_of_the_settings(comparison: Comparison) -> None:
