@@ -159,6 +159,8 @@ class CounterScreen(QWidget):
             return
         if self._store.feed_state is FeedState.LAGGING:
             why = _("The booking system passes no changes of seats on at the moment. A hold is always checked.")
+        elif self._store.feed_state is FeedState.BUFFERING:
+            why = _("Changes of seats were missed, and the map is being loaded anew. A hold is always checked.")
         else:
             why = _("The connection for changes of seats is down and is being tried again. A hold is always checked.")
         self.stale.tell("warn", _("The map may be out of date"), why)

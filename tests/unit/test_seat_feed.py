@@ -88,6 +88,31 @@ async def test_resync_loads_one_snapshot(following: Counter) -> None:
     await until(lambda: feed_state(following) is FeedState.LIVE)
 
 
+async def test_s2_the_map_says_that_it_is_out_of_date_until_the_snapshot_is_there(following: Counter) -> None:
+    """S2: something was missed and the snapshot does not come; a map that looks fresh would be a lie."""
+    store = following.desk.store
+    assert not store.map_out_of_date
+    following.server.fail(Fault.UNREACHABLE, "/seats", times=10_000)
+    following.server.ask_resync()
+    await until(lambda: store.map_out_of_date)
+    assert store.feed_state is FeedState.BUFFERING
+    following.server.sell_elsewhere(8)
+    following.server.heal()
+    await until(lambda: not store.map_out_of_date)
+    assert shown(following, 8) is StaffStatus.SOLD
+
+
+async def test_a_show_that_is_opened_does_not_begin_out_of_date(counter: Counter) -> None:
+    """Its first snapshot is no loss of anything."""
+    told: list[bool] = []
+    counter.desk.store.subscribe(lambda _change: told.append(counter.desk.store.map_out_of_date))
+    task = asyncio.create_task(follow_seats(counter.desk, dial=counter.server.dial), name="follow")
+    await until(lambda: feed_state(counter) is FeedState.LIVE)
+    assert not any(told)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
 async def test_silent_link_is_dropped_and_dialled_again(counter: Counter) -> None:
     """G3: no frame for three beats."""
     dials = 0
@@ -262,7 +287,10 @@ def test_dials_that_fail_though_the_server_answers_become_rare() -> None:
 
 
 def test_feed_address_carries_the_position_and_keeps_tls() -> None:
-    assert feed_address("https://host/base", EventId(3), None) == "wss://host/base/v1/events/3/seats/feed?form=binary&tiers=true"
+    assert (
+        feed_address("https://host/base", EventId(3), None)
+        == "wss://host/base/v1/events/3/seats/feed?form=binary&tiers=true"
+    )
     address = feed_address("http://127.0.0.1:8", EventId(3), Position(2, 40))
     assert address == "ws://127.0.0.1:8/v1/events/3/seats/feed?form=binary&tiers=true&epoch=2&since=40"
 
