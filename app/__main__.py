@@ -34,7 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )  # fmt: skip
     if not options.tour:
         return run_console(wanted)
-    from app.tour import PlanError, Tour, read_plan
+    from app.tour import Tour
+    from app.tour_plan import PlanError, read_plan
 
     try:
         plan = read_plan(options.tour)

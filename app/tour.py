@@ -1,17 +1,16 @@
 """A tour: the real windows, driven by real mouse and key events along a plan, with a picture of each step.
 
-Plan: steps separated by commas, each `what:seats`. `card` and `cash` sell; `decline` expects the card to be declined
-and sells the same seats for cash; `unknown` leaves a payment unclear, parks it and ends; `resume` only starts and
-reports what the journal held. `sale` is short for `card:3,cash:2`. The report (JSON) is replaced as a whole at each
-step, so that somebody outside can follow; nothing sleeps, every wait is for a condition and has a deadline.
+The plan is read by `tour_plan`. The report (JSON) is replaced as a whole at each step, so that somebody outside can
+follow; nothing sleeps, every wait is for a condition and has a deadline.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final
@@ -20,6 +19,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app import tour_money
 from app.bridge.pictures import all_drawn, picture_of
 from app.core.sale import Sale, SaleState
 from app.i18n import figures
@@ -27,92 +27,20 @@ from app.main import DONE, FOUND_WRONG, Console
 from app.screens.bindings import Credentials
 from app.screens.counter import CounterScreen
 from app.screens.seat_words import seat_ref
+from app.tour_plan import ALONE, Report, SoldLine, TourStep
 from backend_client.feed_protocol import FeedState
-from backend_client.wire import MAX_SEATS_PER_HOLD, TicketStatus
+from backend_client.wire import TicketStatus
 from widgets.async_button import AsyncButton
 
-KINDS: Final = ("card", "cash", "decline", "unknown", "resume")
-SHORT_PLAN: Final = "card:3,cash:2"
 WAIT_S: Final = 30.0
 _LEFT: Final = Qt.MouseButton.LeftButton
 _ENDS: Final = {SaleState.HELD, SaleState.PAID, SaleState.DONE, SaleState.EXPIRED, SaleState.UNKNOWN}
-
-
-class PlanError(ValueError):
-    """The plan of a tour cannot be read."""
-
-    code = "tour-plan-unreadable"
 
 
 class TourError(Exception):
     """The console did not do what the plan expects."""
 
     code = "tour-failed"
-
-
-@dataclass(frozen=True, slots=True)
-class TourStep:
-    """`seats` is 0 where the step sells nothing."""
-
-    kind: str
-    seats: int = 0
-
-
-@dataclass(slots=True)
-class SoldLine:
-    """One sale of the tour, as the report tells it. Amounts are minor units."""
-
-    kind: str
-    state: str = ""
-    seats: list[dict[str, Any]] = field(default_factory=list)
-    sale_id: str = ""
-    hold_id: str = ""
-    order_id: str = ""
-    order_number: str = ""
-    operation_id: str = ""
-    amount_minor: int = 0
-    currency: str = ""
-    change_minor: int | None = None
-    tickets: int = 0
-    codes: list[str] = field(default_factory=list)
-    pdf: str = ""
-
-
-@dataclass(slots=True)
-class Report:
-    """What an outside test follows. `step` is the last thing that was reached; `done` is true at the end."""
-
-    step: str = "starting"
-    done: bool = False
-    event_id: int | None = None
-    sales: list[SoldLine] = field(default_factory=list)
-    resumed: list[SoldLine] = field(default_factory=list)
-    pictures: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-
-
-def read_plan(text: str) -> tuple[TourStep, ...]:
-    """Text → steps.
-
-    Raises:
-        PlanError: an unknown word, or a number of seats that no hold takes.
-    """
-    steps = tuple(_step_of(word.strip()) for word in (SHORT_PLAN if text == "sale" else text).split(","))
-    kinds = [step.kind for step in steps]
-    if "unknown" in kinds[:-1] or ("resume" in kinds and kinds != ["resume"]):
-        raise PlanError("`unknown` must come last, and `resume` stand alone")
-    return steps
-
-
-def _step_of(word: str) -> TourStep:
-    kind, _colon, count = word.partition(":")
-    if kind not in KINDS:
-        raise PlanError(f"a tour has no step {word!r}; it has {', '.join(KINDS)}")
-    if kind == "resume":
-        return TourStep(kind)
-    if not count.isdigit() or not 1 <= int(count) <= MAX_SEATS_PER_HOLD:
-        raise PlanError(f"{word!r} needs a number of seats, 1 to {MAX_SEATS_PER_HOLD}: {kind}:2")
-    return TourStep(kind, int(count))
 
 
 @dataclass(slots=True)
@@ -141,7 +69,7 @@ class Tour:
         for failure in console.crash.seen:
             self.report.problems.append(f"unexpected failure: {failure}")
         self.report.done = True
-        self._reach("end")
+        self.reach("end")
         return FOUND_WRONG if self.report.problems else DONE
 
     @property
@@ -165,125 +93,130 @@ class Tour:
 
     async def _walk(self) -> None:
         await self._sign_in()
-        if self.plan[0].kind == "resume":
+        if self.plan[0].kind in ALONE:
+            if self.plan[0].kind == "settle":
+                await tour_money.settle(self)
             await self._look_at_resumed()
             return
         await self._open_first_event()
+        steps: dict[str, Callable[[TourStep], Coroutine[Any, Any, None]]] = {
+            "card": self._sell, "cash": self._sell, "decline": self._decline, "unknown": self._leave_unclear,
+            "split": partial(tour_money.split, self), "leave": partial(tour_money.leave, self),
+            "day": partial(tour_money.close_day, self),
+        }  # fmt: skip
         for step in self.plan:
-            await {"card": self._sell, "cash": self._sell, "decline": self._decline, "unknown": self._leave_unclear}[
-                step.kind
-            ](step)
+            await steps[step.kind](step)
 
     async def _sign_in(self) -> None:
         screens = self.console.window.screens
-        await self._until(lambda: "start" not in self.console.deeds.running, "the console to start")
+        await self.until(lambda: "start" not in self.console.deeds.running, "the console to start")
         if self.console.desk.store.session is None:
             if self.credentials is None:
                 raise TourError("nobody is signed in, and no name was given")
-            await self._take_picture("sign-in")
+            await self.take_picture("sign-in")
             screens.sign_in.name.clear()
             self._type(screens.sign_in.name, self.credentials.name)
             self._type(screens.sign_in.password, self.credentials.password)
-            await self._press(screens.sign_in.sign_in)
-            await self._until(lambda: self.console.desk.store.session is not None, "the sign-in to be accepted")
-        await self._until(lambda: not {"start", "sign-in"} & self.console.deeds.running, "the events to be loaded")
-        self._reach("signed-in")
+            await self.press(screens.sign_in.sign_in)
+            await self.until(lambda: self.console.desk.store.session is not None, "the sign-in to be accepted")
+        await self.until(lambda: not {"start", "sign-in"} & self.console.deeds.running, "the events to be loaded")
+        self.reach("signed-in")
 
     async def _open_first_event(self) -> None:
         screens, store = self.console.window.screens, self.console.desk.store
         events = screens.events
-        await self._until(events.model.rowCount, "an event to be listed")
-        await self._take_picture("events")
+        await self.until(events.model.rowCount, "an event to be listed")
+        await self.take_picture("events")
         box = events.list.visualRect(events.model.index(0))
         QTest.mouseClick(events.list.viewport(), _LEFT, Qt.KeyboardModifier.NoModifier, box.center())
-        await self._until(lambda: screens.current is screens.counter, "the event to open")
-        await self._until(lambda: store.feed_state is FeedState.LIVE, "the map to be live")
+        await self.until(lambda: screens.current is screens.counter, "the event to open")
+        await self.until(lambda: store.feed_state is FeedState.LIVE, "the map to be live")
         self.report.event_id = store.event.event_id if store.event is not None else None
-        await self._take_picture("counter")
-        self._reach("event-open")
+        await self.take_picture("counter")
+        self.reach("event-open")
 
     async def _sell(self, step: TourStep) -> None:
-        line = await self._hold(step)
+        line = await self.hold(step)
         page = self.counter.panel.sale_page
         if step.kind == "cash":
             await self._pay_cash_with_change(line)
         else:
-            await self._press(page.card)
+            await self.press(page.card)
             paying = self.counter.panel.paying_page
-            await self._until(
+            await self.until(
                 lambda: paying.isVisible() or "card" not in self.console.deeds.running, "the payment to begin"
             )
             if paying.isVisible():  # a terminal that answers at once is past it already
-                await self._take_picture(f"{line.kind}-paying", at_once=True)
-            self._note(line, "paying")
-        await self._until_paid_and_printed(line)
+                await self.take_picture(f"{line.kind}-paying", at_once=True)
+            self.note(line, "paying")
+        await self.until_paid_and_printed(line)
 
     async def _decline(self, step: TourStep) -> None:
-        line = await self._hold(step)
+        line = await self.hold(step)
         before = self.sale.picks if self.sale is not None else ()
-        await self._press(self.counter.panel.sale_page.card)
-        await self._until(lambda: self._state() in {SaleState.DECLINED, *_ENDS} - {SaleState.HELD}, "an answer")
-        if self._state() is not SaleState.DECLINED:
-            raise TourError(f"the card should have been declined, the sale is {self._state()}")
-        await self._until(lambda: self.counter.panel.sale_page.decline.isVisible() and self._is_listed(), "the reason")
-        await self._take_picture("declined")
-        self._note(line, "declined")
+        await self.press(self.counter.panel.sale_page.card)
+        await self.until(lambda: self.state() in {SaleState.DECLINED, *_ENDS} - {SaleState.HELD}, "an answer")
+        if self.state() is not SaleState.DECLINED:
+            raise TourError(f"the card should have been declined, the sale is {self.state()}")
+        await self.until(lambda: self.counter.panel.sale_page.decline.isVisible() and self._is_listed(), "the reason")
+        await self.take_picture("declined")
+        self.note(line, "declined")
         if self.sale is None or self.sale.picks != before:
             raise TourError("a decline changed the seats or their price types")
-        await self._until(lambda: not self.counter.panel.sale_page.card.busy, "the buttons to come back")
+        await self.until(lambda: not self.counter.panel.sale_page.card.busy, "the buttons to come back")
         await self._pay_cash_with_change(line)
-        await self._until_paid_and_printed(line)
+        await self.until_paid_and_printed(line)
 
     async def _leave_unclear(self, step: TourStep) -> None:
-        line = await self._hold(step)
-        await self._press(self.counter.panel.sale_page.card)
-        await self._until(lambda: self._state() in _ENDS - {SaleState.HELD}, "an answer")
-        if self._state() is not SaleState.UNKNOWN:
-            raise TourError(f"the payment should be unclear, the sale is {self._state()}")
-        await self._until(self.counter.panel.unknown_page.isVisible, "the unclear payment to be shown")
-        await self._take_picture("unknown")
-        self._note(line, "unknown")
-        await self._until(lambda: not {"card", "resolve"} & self.console.deeds.running, "the payment to be set down")
-        await self._press(self.counter.panel.unknown_page.park)
-        await self._until(lambda: self.sale is None or self.sale.ended, "the sale to be parked")
-        await self._take_picture("parked")
+        line = await self.hold(step)
+        await self.press(self.counter.panel.sale_page.card)
+        await self.until(lambda: self.state() in _ENDS - {SaleState.HELD}, "an answer")
+        if self.state() is not SaleState.UNKNOWN:
+            raise TourError(f"the payment should be unclear, the sale is {self.state()}")
+        await self.until(self.counter.panel.unknown_page.isVisible, "the unclear payment to be shown")
+        await self.take_picture("unknown")
+        self.note(line, "unknown")
+        await self.until(lambda: not {"card", "resolve"} & self.console.deeds.running, "the payment to be set down")
+        await self.press(self.counter.panel.unknown_page.park)
+        await self.until(lambda: self.sale is None or self.sale.ended, "the sale to be parked")
+        await self.take_picture("parked")
 
     async def _look_at_resumed(self) -> None:
         """What the journal held, once everything that can be cleared up is."""
         store, desk = self.console.desk.store, self.console.desk
-        await self._until(lambda: "start" not in self.console.deeds.running, "the open sales to be resumed")
-        await self._until(lambda: not desk.resolving, "the open sales to be asked about")
+        await self.until(lambda: "start" not in self.console.deeds.running, "the open sales to be resumed")
+        await self.until(lambda: not desk.resolving, "the open sales to be asked about")
         sale = store.sale
         if sale is not None and sale.state in {SaleState.PAID, SaleState.PRINTING} and not sale.print_unclear:
-            await self._until(lambda: self._state() is SaleState.DONE, "the tickets to be printed")
-        await self._take_picture("resumed")
+            await self.until(lambda: self.state() is SaleState.DONE, "the tickets to be printed")
+        await self.take_picture("resumed")
         shown = (*store.parked, *(() if store.sale is None else (store.sale,)))
         for found in shown:
             line = SoldLine("resumed")
             self.report.resumed.append(line)
             await self._describe(line, found)
-        self._reach("resumed")
+        self.reach("resumed")
 
     # ------------------------------------------------------------ parts of a sale
 
-    async def _hold(self, step: TourStep) -> SoldLine:
+    async def hold(self, step: TourStep) -> SoldLine:
         line = SoldLine(step.kind)
         self.report.sales.append(line)
         for seat_no in self._free_seats(step.seats):
             await self._pick(seat_no)
-        await self._until(self._is_listed, "the panel to list the seats with their total")
-        await self._take_picture(f"{step.kind}-picked")
-        self._note(line, "picked")
+        await self.until(self._is_listed, "the panel to list the seats with their total")
+        await self.take_picture(f"{step.kind}-picked")
+        self.note(line, "picked")
         hold = self.counter.panel.sale_page.hold
-        await self._until(lambda: hold.isVisible() and hold.isEnabled(), "the panel to offer the hold")
-        await self._press(hold)
-        await self._until(lambda: self._state() in {SaleState.HELD, SaleState.PICKING, SaleState.EXPIRED}
+        await self.until(lambda: hold.isVisible() and hold.isEnabled(), "the panel to offer the hold")
+        await self.press(hold)
+        await self.until(lambda: self.state() in {SaleState.HELD, SaleState.PICKING, SaleState.EXPIRED}
                           and "hold" not in self.console.deeds.running, "the hold to be answered")  # fmt: skip
-        if self._state() is not SaleState.HELD:
-            raise TourError(f"the seats were not held, the sale is {self._state()}")
-        await self._until(lambda: self.counter.panel.sale_page.card.isVisible() and self._is_listed(), "the held seats")
-        await self._take_picture(f"{step.kind}-held")
-        self._note(line, "held")
+        if self.state() is not SaleState.HELD:
+            raise TourError(f"the seats were not held, the sale is {self.state()}")
+        await self.until(lambda: self.counter.panel.sale_page.card.isVisible() and self._is_listed(), "the held seats")
+        await self.take_picture(f"{step.kind}-held")
+        self.note(line, "held")
         return line
 
     def _is_listed(self) -> bool:
@@ -293,7 +226,7 @@ class Tour:
             sale is not None
             and tuple(line.seat_no for line in page.lines) == tuple(pick.seat_no for pick in sale.picks)
             and all(line.isVisible() for line in page.lines)
-            and page.total.text() == figures().money(sale.total_minor, sale.currency)
+            and page.total.text() == figures().money(sale.left_minor, sale.currency)
         )
 
     async def _pick(self, seat_no: int) -> None:
@@ -302,7 +235,7 @@ class Tour:
         seat_map.ensure_visible(seat_no)
         await asyncio.sleep(0)
         QTest.mouseClick(seat_map, _LEFT, Qt.KeyboardModifier.NoModifier, seat_map.seat_rect(seat_no).center())
-        await self._until(lambda: self.sale is not None and seat_no in self.sale.seats, f"seat {seat_no} to be picked")
+        await self.until(lambda: self.sale is not None and seat_no in self.sale.seats, f"seat {seat_no} to be picked")
 
     def _free_seats(self, count: int) -> list[int]:
         """Free seats beside each other, the first such run of the plan."""
@@ -319,45 +252,45 @@ class Tour:
 
     async def _pay_cash_with_change(self, line: SoldLine) -> None:
         """Through the dialog, with the next larger note where there is one."""
-        await self._press(self.counter.panel.sale_page.cash)
-        await self._until(lambda: QApplication.activeModalWidget() is not None, "the cash dialog")
+        await self.press(self.counter.panel.sale_page.cash)
+        await self.until(lambda: QApplication.activeModalWidget() is not None, "the cash dialog")
         dialog: Any = QApplication.activeModalWidget()
         if len(dialog.quick) > 1:
-            await self._press(dialog.quick[1])
-        await self._take_picture("cash-dialog", dialog)
+            await self.press(dialog.quick[1])
+        await self.take_picture("cash-dialog", dialog)
         QTest.keyClick(dialog, Qt.Key.Key_Return)
-        await self._until(lambda: QApplication.activeModalWidget() is None, "the cash dialog to close")
-        self._note(line, "paying")
+        await self.until(lambda: QApplication.activeModalWidget() is None, "the cash dialog to close")
+        self.note(line, "paying")
 
-    async def _until_paid_and_printed(self, line: SoldLine) -> None:
+    async def until_paid_and_printed(self, line: SoldLine) -> None:
         paying = {"card", "cash"}
-        await self._until(
-            lambda: self._state() in _ENDS - {SaleState.HELD} or not paying & self.console.deeds.running,
+        await self.until(
+            lambda: self.state() in _ENDS - {SaleState.HELD} or not paying & self.console.deeds.running,
             "the payment to end",
         )
-        if self._state() not in {SaleState.PAID, SaleState.DONE}:
-            self._note(line, "not-paid")
-            raise TourError(f"the sale should be paid, it is {self._state()}")
-        self._note(line, "paid")
-        await self._until(lambda: self._state() is SaleState.DONE, "the tickets to be printed")
+        if self.state() not in {SaleState.PAID, SaleState.DONE}:
+            self.note(line, "not-paid")
+            raise TourError(f"the sale should be paid, it is {self.state()}")
+        self.note(line, "paid")
+        await self.until(lambda: self.state() is SaleState.DONE, "the tickets to be printed")
         outcome = self.counter.panel.outcome_page
-        await self._until(lambda: outcome.isVisible() and outcome.next.isVisible(), "the outcome to be shown")
-        await self._take_picture(f"{line.kind}-done")
+        await self.until(lambda: outcome.isVisible() and outcome.next.isVisible(), "the outcome to be shown")
+        await self.take_picture(f"{line.kind}-done")
         if self.sale is not None:
             await self._describe(line, self.sale)
-        self._note(line, "done")
-        await self._until(lambda: not self.console.deeds.running & {"card", "cash", "print"}, "the counter to be free")
-        await self._press(self.counter.panel.outcome_page.next)
-        await self._until(lambda: self.sale is None, "the next customer")
+        self.note(line, "done")
+        await self.until(lambda: not self.console.deeds.running & {"card", "cash", "print"}, "the counter to be free")
+        await self.press(self.counter.panel.outcome_page.next)
+        await self.until(lambda: self.sale is None, "the next customer")
 
     # ------------------------------------------------------------ hands and eyes
 
-    def _state(self) -> SaleState | None:
+    def state(self) -> SaleState | None:
         return None if self.sale is None else self.sale.state
 
-    async def _press(self, button: QWidget) -> None:
+    async def press(self, button: QWidget) -> None:
         if isinstance(button, AsyncButton):
-            await self._until(lambda: button.listens, f"{button.accessibleName()!r} to listen")
+            await self.until(lambda: button.listens, f"{button.accessibleName()!r} to listen")
         if not button.isVisible() or not button.isEnabled():
             raise TourError(f"cannot press {button.accessibleName()!r}: it is not there")
         QTest.mouseClick(
@@ -369,14 +302,14 @@ class Tour:
         field_.setFocus()
         QTest.keyClicks(field_, text)
 
-    async def _until(self, condition: Callable[[], object], what: str) -> None:
+    async def until(self, condition: Callable[[], object], what: str) -> None:
         end = monotonic() + WAIT_S
         while not condition():
             if monotonic() > end:
                 raise TourError(f"waited {WAIT_S:.0f} s for {what}")
             await asyncio.sleep(0.01)
 
-    async def _take_picture(self, name: str, dialog: QWidget | None = None, *, at_once: bool = False) -> None:
+    async def take_picture(self, name: str, dialog: QWidget | None = None, *, at_once: bool = False) -> None:
         """A picture of the window with the dialog over it, once what is due has been drawn (or of what soon passes)."""
         if not at_once:
             await all_drawn()
@@ -388,10 +321,10 @@ class Tour:
 
     # ------------------------------------------------------------ the report
 
-    def _note(self, line: SoldLine, step: str) -> None:
+    def note(self, line: SoldLine, step: str) -> None:
         if self.sale is not None:
             self._copy(line, self.sale)
-        self._reach(f"{line.kind}-{step}")
+        self.reach(f"{line.kind}-{step}")
 
     async def _describe(self, line: SoldLine, sale: Sale) -> None:
         """The sale, and its tickets as the booking system has them."""
@@ -424,11 +357,11 @@ class Tour:
     async def _fail(self, problem: str) -> None:
         self.report.problems.append(problem)
         try:
-            await self._take_picture("problem")
+            await self.take_picture("problem")
         except TourError as error:
             self.report.problems.append(str(error))
 
-    def _reach(self, step: str) -> None:
+    def reach(self, step: str) -> None:
         self.report.step = step
         self._write()
 

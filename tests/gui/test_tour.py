@@ -16,7 +16,8 @@ from app.screens.bindings import Credentials
 from app.screens.main_window import MainWindow
 from app.settings import Settings
 from app.showcase import PASSWORD, Showcase, make_showcase
-from app.tour import PlanError, Tour, TourStep, read_plan
+from app.tour import Tour
+from app.tour_plan import PlanError, TourStep, read_plan
 from backend_client.testing import FakeBookingServer
 from tests.gui.conftest import QLoop
 from widgets.theme import Theme
