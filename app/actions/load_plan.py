@@ -64,7 +64,7 @@ async def open_plan(desk: Desk, venue: Venue, plan: VenuePlan, version: int) -> 
     require(desk.store.session, Permission.DRAW_PLANS)
     data = await desk.client.plan_file(plan.plan_id, version)
     try:
-        draft = read_plan(data, new_guid)
+        draft = await asyncio.to_thread(read_plan, data, new_guid)
     except PlanFileError as error:
         raise AnswerUnreadableError(str(error)) from error
     newest = max(stored.version for stored in plan.versions)
@@ -90,7 +90,7 @@ async def open_plan_file(desk: Desk, path: Path) -> None:
     """
     require(desk.store.session, Permission.DRAW_PLANS)
     work = desk.store.plan_work
-    draft = read_plan(await asyncio.to_thread(path.read_bytes), new_guid)
+    draft = await asyncio.to_thread(lambda: read_plan(path.read_bytes(), new_guid))
     if draft.name.strip() == work.origin.name:
         origin = work.origin
     else:
@@ -124,7 +124,7 @@ async def look_at_file(desk: Desk, file: PlanFile) -> PlanFileReport:
     return await desk.client.read_plan_file(file)
 
 
-def begin_import(desk: Desk, report: PlanFileReport) -> None:
+async def begin_import(desk: Desk, report: PlanFileReport) -> None:
     """Work on what was read from a file of another kind; what was mended is told with the first version that is saved.
 
     Raises:
@@ -135,7 +135,7 @@ def begin_import(desk: Desk, report: PlanFileReport) -> None:
     if report.plan is None:
         raise PlanNotReadyError("the file has faults")
     work = desk.store.plan_work
-    draft = read_plan(report.plan, new_guid)
+    draft = await asyncio.to_thread(read_plan, report.plan, new_guid)
     is_same = draft.name.strip() == work.origin.name
     origin = work.origin if is_same else PlanOrigin(work.origin.venue_id, work.origin.venue_name)
     work.begin(draft, origin, saved=False, note=note_of(report))

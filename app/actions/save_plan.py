@@ -36,11 +36,11 @@ async def save_plan(desk: Desk) -> SavedPlan:
     draft, venue_id, serial = work.draft, work.origin.venue_id, work.serial
     if venue_id is None or not may_be_saved(faults_of(draft)):
         raise PlanNotReadyError("the plan has faults, or no venue")
-    data = json.dumps(plan_body(draft), ensure_ascii=False).encode()
-    expected = work.origin.expected_version(draft.name.strip())
+    expected, note = work.origin.expected_version(draft.name.strip()), work.origin_note
+    data = await asyncio.to_thread(_file_of, draft)  # a third of a second for 40,000 seats
     try:
         saved = await desk.client.save_plan(
-            venue_id, data, expected, key=desk.new_key(), origin=work.origin_note
+            venue_id, data, expected, key=desk.new_key(), origin=note
         )  # fmt: skip
     except BookingRefusedError as error:
         if error.problem.code is ErrorCode.INVALID_REQUEST and work.serial == serial:
@@ -54,6 +54,10 @@ async def save_plan(desk: Desk) -> SavedPlan:
     if work.serial == serial:
         work.put_events(next((plan.events for plan in plans.plans if plan.plan_id == saved.plan_id), ()))
     return saved
+
+
+def _file_of(draft: PlanDraft) -> bytes:
+    return json.dumps(plan_body(draft), ensure_ascii=False).encode()
 
 
 async def put_event_on_plan(desk: Desk, event: PlanEvent, version: int, reason: str) -> PlanChangeReport:
@@ -84,7 +88,8 @@ async def _version_of(desk: Desk, event: PlanEvent) -> PlanDraft | None:
         plan_id = next((plan.plan_id for plan in plans.plans if plan.name == origin.name), None)
         if plan_id is None:
             return None
-        return read_plan(await desk.client.plan_file(plan_id, event.plan_version), new_guid)
+        data = await desk.client.plan_file(plan_id, event.plan_version)
+        return await asyncio.to_thread(read_plan, data, new_guid)
     except (BookingClientError, PlanFileError) as error:
         _LOG.warning("the version of event %s is not read: %s", event.event_id, error)
         return None
@@ -104,7 +109,8 @@ async def write_plan_file(desk: Desk, path: Path) -> None:
     Raises:
         OSError: it could not be written.
     """
-    await asyncio.to_thread(path.write_bytes, write_plan(desk.store.plan_work.draft))
+    draft = desk.store.plan_work.draft
+    await asyncio.to_thread(lambda: path.write_bytes(write_plan(draft)))
 
 
 async def keep_draft(desk: Desk) -> None:

@@ -143,7 +143,7 @@ class PlanFiles(QObject):
             self._deeds.cancel("look-at-plan-file")
             self._dialog = self._file = None
         if accepted and report is not None:
-            begin_import(self._desk, report)
+            await begin_import(self._desk, report)
             self._editor.banner.clear()
             self._editor.canvas.fit()
             self._editor.focus_first()
