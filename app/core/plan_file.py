@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
@@ -28,9 +28,8 @@ from app.core.plan_draft import (
     PlanDraft,
     SeatMark,
 )
+from app.core.plan_file_parts import FileArea, FileCategory, FilePlan, FileRow, FileSeat, FileTable, FileText
 from app.core.plan_images import (
-    FilePicture,
-    FileView,
     Json,
     picture_body,
     picture_of_file,
@@ -46,118 +45,6 @@ _MARK_NAMES: Final = {
     "restricted-view": SeatMark.RESTRICTED_VIEW,
 }
 _MARGIN: Final = 40.0
-
-
-class _Part(msgspec.Struct, forbid_unknown_fields=True):
-    """A member that a draft could not carry would be lost at the next save: such a file is not opened."""
-
-
-class _Point(_Part):
-    x: float = 0.0
-    y: float = 0.0
-
-
-class _Size(_Part):
-    width: float = 0.0
-    height: float = 0.0
-
-
-class _Category(_Part):
-    name: str = ""
-    color: str = ""
-
-
-class _Text(_Part):
-    text: str = ""
-    position: _Point = msgspec.field(default_factory=_Point)
-    size: float = 16.0
-    color: str = ""
-
-
-class _Circle(_Part):
-    radius: float = 0.0
-
-
-class _Ellipse(_Part):
-    radius: _Point = msgspec.field(default_factory=_Point)
-
-
-class _Polygon(_Part):
-    points: list[_Point] = []
-
-
-class _Area(_Part):
-    shape: str = "rectangle"
-    position: _Point = msgspec.field(default_factory=_Point)
-    rotation: float = 0.0
-    color: str = ""
-    border_color: str = ""
-    rectangle: _Size = msgspec.field(default_factory=_Size)
-    circle: _Circle = msgspec.field(default_factory=_Circle)
-    ellipse: _Ellipse = msgspec.field(default_factory=_Ellipse)
-    polygon: _Polygon = msgspec.field(default_factory=_Polygon)
-    text: _Text | None = None
-    floor: int | None = None
-
-
-class _Standing(_Part):
-    name: str = ""
-    capacity: int = 1
-    category: str = ""
-    area: _Area = msgspec.field(default_factory=_Area)
-
-
-class _Seat(_Part):
-    x: float
-    y: float
-    id: str = ""
-    number: str | int = ""
-    category: str = ""
-    marks: list[Literal["accessible", "companion", "restricted-view"]] = []
-    radius: float | None = None
-    start_direction: str = ""
-
-
-class _Table(_Part):
-    x: float
-    y: float
-    width: float
-    height: float
-    kind: str = "table"
-    shape: str = "circle"
-    rotation: float = 0.0
-    whole: bool = False
-
-
-class _Row(_Part):
-    label: str | int = ""
-    label_position: str = ""
-    row_text: str = ""
-    seat_text: str = ""
-    table: _Table | None = None
-    seats: list[_Seat] = []
-
-
-class _Section(_Part):
-    name: str = ""
-    key: str = ""
-    floor: int = 0
-    rows: list[_Row] = []
-
-
-class _Plan(_Part):
-    taquilla_plan: int
-    name: str = ""
-    size: _Size | None = None
-    focal_point: _Point | None = None
-    floors: list[str] = []
-    categories: list[_Category] = []
-    sections: list[_Section] = []
-    areas: list[_Area] = []
-    standing: list[_Standing] = []
-    pictures: list[FilePicture] = []
-    views: list[FileView] = []
-    schema: str = msgspec.field(default="", name="$schema")
 
 
 # ---------------------------------------------------------------- writing
@@ -291,7 +178,7 @@ def read_plan(data: bytes, new_guid: Callable[[], str]) -> PlanDraft:
     if len(data) > MAX_BYTES:
         raise PlanFileError("too large")
     try:
-        plan = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=_Plan)
+        plan = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=FilePlan)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise PlanFileError(str(error)) from error
     if plan.taquilla_plan != VERSION:
@@ -308,7 +195,7 @@ class _Reader:
         self._guids: set[str] = set()
         self._category_ids: dict[str, int] = {}
 
-    def draft(self, plan: _Plan) -> PlanDraft:
+    def draft(self, plan: FilePlan) -> PlanDraft:
         categories = tuple(self._category(category) for category in plan.categories)
         sections: list[DraftSection] = []
         rows: list[DraftRow] = []
@@ -339,18 +226,18 @@ class _Reader:
         self._next_id += 1
         return self._next_id - 1
 
-    def _category(self, category: _Category) -> DraftCategory:
+    def _category(self, category: FileCategory) -> DraftCategory:
         made = DraftCategory(self._id(), category.name, category.color)
         self._category_ids.setdefault(category.name, made.category_id)
         return made
 
-    def _row(self, row: _Row, section_id: int) -> DraftRow:
+    def _row(self, row: FileRow, section_id: int) -> DraftRow:
         return DraftRow(
             self._id(), section_id, str(row.label), tuple(self._seat(seat) for seat in row.seats), row.label_position,
             row.row_text, row.seat_text, _table_of(row.table),
         )  # fmt: skip
 
-    def _seat(self, seat: _Seat) -> DraftSeat:
+    def _seat(self, seat: FileSeat) -> DraftSeat:
         guid = seat.id.strip()
         if not guid or guid in self._guids:
             guid = self._new_guid()
@@ -360,11 +247,11 @@ class _Reader:
             _marks_of(seat.marks), seat.radius, seat.start_direction,
         )  # fmt: skip
 
-    def _shape(self, area: _Area, absent: int = 0) -> DraftShape:
+    def _shape(self, area: FileArea, absent: int = 0) -> DraftShape:
         """`absent`: the floor of an area that names none."""
         x, y = area.position.x, area.position.y
         width, height = _area_size(area)
-        text = area.text or _Text()
+        text = area.text or FileText()
         text_at = None
         if area.text is not None:
             text_at = (round(x + text.position.x, 6), round(y + text.position.y, 6))
@@ -376,7 +263,7 @@ class _Reader:
         return made if text_at is None or text_at == text_place(made) else replace(made, text_at=text_at)
 
 
-def _area_size(area: _Area) -> tuple[float, float]:
+def _area_size(area: FileArea) -> tuple[float, float]:
     if area.shape == "circle":
         return 2 * area.circle.radius, 2 * area.circle.radius
     if area.shape == "ellipse":
@@ -384,7 +271,7 @@ def _area_size(area: _Area) -> tuple[float, float]:
     return area.rectangle.width, area.rectangle.height
 
 
-def _table_of(table: _Table | None) -> DraftTable | None:
+def _table_of(table: FileTable | None) -> DraftTable | None:
     if table is None:
         return None
     return DraftTable(table.kind, table.shape, table.x, table.y, table.width, table.height, table.rotation, table.whole)
@@ -397,7 +284,7 @@ def _marks_of(names: Iterable[str]) -> SeatMark:
     return marks
 
 
-def _size_of(plan: _Plan, rows: list[DraftRow]) -> tuple[float, float]:
+def _size_of(plan: FilePlan, rows: list[DraftRow]) -> tuple[float, float]:
     """The size that the file says, else to the last seat and a margin."""
     if plan.size is not None and plan.size.width > 0 and plan.size.height > 0:
         return plan.size.width, plan.size.height

@@ -4,7 +4,7 @@ It changes nothing by itself: what a hand does becomes a wish (a signal in plan 
 the next scene.
 """
 
-from widgets.plan_canvas.canvas import PlanCanvas, Tool
+from widgets.plan_canvas.canvas import PlanCanvas
 from widgets.plan_canvas.scene import (
     CanvasFocus,
     CanvasPicture,
@@ -14,6 +14,7 @@ from widgets.plan_canvas.scene import (
     CanvasShape,
     Chosen,
 )
+from widgets.plan_canvas.tools import Tool
 
 __all__ = [
     "CanvasFocus",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import Enum
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -37,6 +36,7 @@ from widgets.plan_canvas.picking import (
 from widgets.plan_canvas.scene import CanvasScene, Chosen, Place
 from widgets.plan_canvas.snapping import Guides
 from widgets.plan_canvas.stepping import spoken, step_seat, step_thing
+from widgets.plan_canvas.tools import AT_A_POINT, FIRST_HEIGHTS, Tool
 from widgets.plan_canvas.view import CanvasView
 from widgets.theme import Theme
 
@@ -48,26 +48,6 @@ _ARROWS = {
     Qt.Key.Key_Down: (0.0, 1.0),
 }
 _FIRST_SHARE = 0.3
-
-
-class Tool(Enum):
-    """What the next gesture does."""
-
-    CHOOSE = "choose"
-    ROW = "row"
-    ROWS = "rows"
-    TABLE = "table"
-    BOOTH = "booth"
-    STANDING = "standing"
-    STAGE = "stage"
-    TEXT = "text"
-    FOCUS = "focus"
-
-
-_AT_A_POINT = frozenset({Tool.TABLE, Tool.BOOTH, Tool.TEXT, Tool.FOCUS})
-"""A click is enough for these."""
-_FIRST_HEIGHTS = {Tool.ROWS: 0.15, Tool.STANDING: 0.1, Tool.STAGE: 0.05}
-"""What Enter draws reaches so far up and down, as a share of the hall's depth."""
 
 
 class PlanCanvas(QWidget):
@@ -268,7 +248,7 @@ class PlanCanvas(QWidget):
             self._choose(gesture.chosen.with_all(found))
         elif gesture.doing is Doing.GRIP and gesture.has_begun(at):
             self._end_grip(gesture)
-        elif gesture.doing is Doing.DRAW and (gesture.has_begun(at) or self.tool in _AT_A_POINT):
+        elif gesture.doing is Doing.DRAW and (gesture.has_begun(at) or self.tool in AT_A_POINT):
             tool = self.tool
             self.set_tool(Tool.CHOOSE)
             self.drawn.emit(tool, *gesture.start, *gesture.at)
@@ -346,8 +326,8 @@ class PlanCanvas(QWidget):
         self.set_tool(Tool.CHOOSE)
         middle = self.view.to_plan(QPointF(self.width() / 2, self.height() / 2))
         snapped = Guides((), (), self.scene.grid).snap(middle.x(), middle.y(), self.view.scale)
-        half_x = 0.0 if tool in _AT_A_POINT else self.scene.width * _FIRST_SHARE / 2
-        half_y = self.scene.height * _FIRST_HEIGHTS.get(tool, 0.0)
+        half_x = 0.0 if tool in AT_A_POINT else self.scene.width * _FIRST_SHARE / 2
+        half_y = self.scene.height * FIRST_HEIGHTS.get(tool, 0.0)
         self.drawn.emit(tool, snapped.x - half_x, snapped.y - half_y, snapped.x + half_x, snapped.y + half_y)
 
     def _press_escape(self) -> None:
