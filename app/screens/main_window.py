@@ -271,29 +271,31 @@ class MainWindow(QMainWindow):
 
     def _build_menus(self) -> None:
         bar = self.menuBar()
+        for old in bar.findChildren(QMenu, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            old.deleteLater()  # with its actions: a bar that is cleared only forgets them
         bar.clear()
         bar.setAccessibleName(_("Menu"))
         counter = bar.addMenu(_("&Counter"))
-        counter.addAction(_action(self, _("Print the seat map"), self.chart_requested, keys.PRINT_CHART.sequence))
+        counter.addAction(_action(counter, _("Print the seat map"), self.chart_requested, keys.PRINT_CHART.sequence))
         counter.addSeparator()
-        counter.addAction(_action(self, _("Sign out"), self.sign_out_requested))
+        counter.addAction(_action(counter, _("Sign out"), self.sign_out_requested))
         counter.addSeparator()
-        counter.addAction(_action(self, _("Close the console"), self.close_requested, keys.QUIT.sequence))
-        self._screen_actions = {code: self._screen_action(code) for code in keys.SCREENS_BY_CODE}
+        counter.addAction(_action(counter, _("Close the console"), self.close_requested, keys.QUIT.sequence))
         going = bar.addMenu(_("&Go to"))
+        self._screen_actions = {code: self._screen_action(going, code) for code in keys.SCREENS_BY_CODE}
         going.addActions(list(self._screen_actions.values()))
         going.addSeparator()
-        self._plans_action = _action(self, _("Plan editor"), self.plans_requested, keys.PLANS.sequence)
+        self._plans_action = _action(going, _("Plan editor"), self.plans_requested, keys.PLANS.sequence)
         going.addAction(self._plans_action)
         view = bar.addMenu(_("&View"))
         self._add_languages(view.addMenu(_("Language")))
         self._add_themes(view.addMenu(_("Colours")))
-        motion = QAction(_("Less motion on the map"), self, checkable=True)
+        motion = QAction(_("Less motion on the map"), view, checkable=True)
         motion.setChecked(self._less_motion)
         motion.triggered.connect(self.less_motion_chosen)
         view.addAction(motion)
         helping = bar.addMenu(_("&Help"))
-        helping.addAction(_action(self, _("Keys"), self.keys_requested, keys.HELP.sequence))
+        helping.addAction(_action(helping, _("Keys"), self.keys_requested, keys.HELP.sequence))
         before = bar.cornerWidget(Qt.Corner.TopRightCorner)
         if before is not None:
             before.deleteLater()
@@ -304,9 +306,9 @@ class MainWindow(QMainWindow):
         bar.setCornerWidget(self.tabs, Qt.Corner.TopRightCorner)
         self.show_session()
 
-    def _screen_action(self, code: str) -> QAction:
+    def _screen_action(self, parent: QMenu, code: str) -> QAction:
         key = keys.SCREENS_BY_CODE[code]
-        action = QAction(_(_TAB_WORDS[code]), self)
+        action = QAction(_(_TAB_WORDS[code]), parent)
         action.setData(code)
         action.setShortcut(QKeySequence(key.sequence))
         action.triggered.connect(self._on_screen_triggered)
@@ -373,7 +375,7 @@ def _place_of_focus(screens: QWidget) -> tuple[type[QWidget], int] | None:
     return kind, screens.findChildren(kind).index(focused)
 
 
-def _action(parent: QMainWindow, words: str, wish: object, sequence: str = "") -> QAction:
+def _action(parent: QMenu, words: str, wish: object, sequence: str = "") -> QAction:
     action = QAction(words, parent)
     if sequence:
         action.setShortcut(QKeySequence(sequence))
