@@ -179,8 +179,8 @@ class PaymentRequest(RequestMessage, frozen=True, kw_only=True):
     """Pays `amount_minor` of an order.
 
     `kind` is cash (with `tendered_minor`), sale (`provider` names the terminal protocol; the caller's device drives the
-    terminal and reports), or authorize (`provider` names the provider; `payment_method` is its reference of the card,
-    never a card number).
+    terminal and reports), or authorize (`provider` names the provider, `default` that of the channel; `payment_method`
+    is its reference of the card, never a card number, and empty where the card is read at the till's reader).
 
     `in_parts`: `amount_minor` is a part of what is left to pay; the order is confirmed with the last part. Without it
     the amount is all that is left. `instead_of` names a card payment of this order whose result is not known: from then

@@ -25,8 +25,8 @@ class WorkerFigures(msgspec.Struct, frozen=True):
 
     `backlog` counts outbox rows that a reader has not read, or what is overdue for the others (holds past their time,
     payments to be asked about); it stops at 10,000. `oldest_s` is the age of the oldest of these: the lag. The sweeper
-    counts also holds whose payment is not settled: they are overdue by R24 until it is. Retention: the oldest row of
-    the outbox. `seen_s`: the last sign of life.
+    counts also holds whose payment is not settled: they are overdue by R24 until it is. Webhooks: events that wait for
+    what they are about. Retention: the oldest row of the outbox. `seen_s`: the last sign of life.
     """
 
     worker: str

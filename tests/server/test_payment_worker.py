@@ -9,8 +9,10 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from booking.domain.errors import CurrencyNotTakenError
 from booking.domain.model import OperationResult, PaymentIntent, PaymentOperation, PaymentStep
 from booking.domain.states import OperationKind, OperationStatus, SeatStatus
+from booking.payments import exponents
 from booking.payments.sandbox_client import SandboxProvider
 from booking.payments.sandbox_faults import Fault, Planned
 from booking.payments.sandbox_http import LoopbackServer
@@ -213,9 +215,11 @@ async def test_p32_one_bad_row_never_stops_the_run_and_comes_again(
 
 
 async def test_r25_money_for_a_sale_that_is_not_to_be_is_voided(house: House) -> None:
-    step = await house.open_payment()
-    await house.db.fetch("UPDATE payment_operations SET void_requested = true")
+    """The event was cancelled while the answer was on its way."""
+    step = await house.open_payment(payment_method="card-answer-lost")
     await drive_operation.take_at_once(house.db, house.provider, step.operation)
+    await house.db.fetch("UPDATE events SET status = 'CANCELLED'")
+    await house.work(rounds=2)
     statuses = await house.statuses(step.order.order_id)
     assert (statuses["order"], statuses["void"]) == ("CANCELLED", "SUCCEEDED")
     assert house.charges == [(ChargeStatus.VOIDED, 0)]
@@ -274,9 +278,19 @@ async def test_a_challenge_that_nobody_answers_ends_with_the_buyers_time(house: 
     assert await house.statuses(step.order.order_id) == {"order": "EXPIRED", "authorize": "DECLINED"}
 
 
-async def test_p22_a_currency_that_the_provider_cannot_count_is_declined_unsent(house: House) -> None:
+async def test_p22_a_currency_that_the_provider_cannot_count_is_refused_before_anything_is_stored(house: House) -> None:
     house.event_id = await make_event(house.db, currency="TWD")
+    with pytest.raises(CurrencyNotTakenError):
+        await house.open_payment()
+    assert await count(house.db, "SELECT count(*) FROM payment_operations") == 0
+    assert house.sandbox.requests == 0
+
+
+async def test_p22_a_provider_that_has_unlearned_a_currency_is_not_asked(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
     step = await house.open_payment()
+    monkeypatch.delitem(exponents.PROVIDER_EXPONENTS, ("sandbox", "EUR"))
     settled = await drive_operation.authorize(house.db, house.provider, step.operation)
     assert settled is not None
     assert (settled.operation.status, settled.operation.decline_code) == (OperationStatus.DECLINED, "unknown-exponent")

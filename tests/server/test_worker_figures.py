@@ -38,7 +38,7 @@ async def of(db: Database, worker: str) -> WorkerFigures:
 
 async def test_every_worker_is_there_and_has_nothing_before_it(desk: Desk) -> None:
     found = {each.worker: (each.backlog, each.oldest_s) for each in await figures(desk.db)}
-    names = ("hold-expiry", "payments", "retention", "sequencer", "sweeper", "ticket-issuer")
+    names = ("hold-expiry", "payments", "retention", "sequencer", "sweeper", "ticket-issuer", "webhooks")
     assert found == dict.fromkeys(names, (0, None))
 
 

@@ -53,11 +53,13 @@ BEGIN
         operation_id := charge_id;
     ELSIF p_kind IN ('capture', 'void') THEN
         SELECT p.operation_id INTO operation_id FROM payment_operations p
-         WHERE p.parent_id = charge_id AND p.kind = p_kind;
+         WHERE p.parent_id = charge_id AND p.kind = p_kind
+         ORDER BY p.status = 'DECLINED', p.created_at DESC LIMIT 1;  -- one that was refused may be tried again
     END IF;
 END $$;
 
--- Done with an event: p_state applied or ignored, with its evidence beside the operation; once, whoever else is at it.
+-- Done with an event: p_state applied or ignored, with its evidence beside the operation; once, whoever else is at it. Its id
+-- is kept, so that it is never applied again; what it said is the evidence's from now on.
 CREATE OR REPLACE FUNCTION settle_provider_event(
     p_provider text, p_event text, p_state text, p_operation uuid, p_evidence text
 ) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -66,7 +68,7 @@ DECLARE
     v_received timestamptz;
 BEGIN
     UPDATE provider_events e
-       SET state = p_state, operation_id = p_operation, next_attempt_at = NULL,
+       SET state = p_state, operation_id = p_operation, next_attempt_at = NULL, body = '{}',
            applied_at = CASE p_state WHEN 'applied' THEN v_now END
      WHERE e.provider = p_provider AND e.event_ref = p_event AND e.state IN ('received', 'parked')
     RETURNING e.received_at INTO v_received;

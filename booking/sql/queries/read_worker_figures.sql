@@ -35,6 +35,10 @@ SELECT f.worker, f.backlog, extract(epoch FROM c.now - f.oldest)::float8 AS olde
     UNION ALL
     SELECT 'payments', count(*), min(d.next_attempt_at), NULL FROM due d
     UNION ALL
+    SELECT 'webhooks', count(*), min(w.received_at), NULL
+      FROM (SELECT e.received_at FROM provider_events e WHERE e.next_attempt_at IS NOT NULL
+             ORDER BY e.next_attempt_at LIMIT 10000) w
+    UNION ALL
     SELECT 'retention', 0, (SELECT o.created_at FROM outbox o ORDER BY o.id LIMIT 1), NULL
  ) f
  ORDER BY f.worker;
