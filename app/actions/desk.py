@@ -28,6 +28,7 @@ from app.journal.credentials import CredentialVault, KeptCredential
 from app.journal.plan_draft_file import PlanDraftFile
 from app.journal.terminal_record import DayRecord, Reversal, TerminalRecord, TerminalWord
 from backend_client.client import BookingClient
+from backend_client.steady_time import steady_seconds
 from backend_client.wire import OperationId, StaffSession, TerminalTotalsReport
 
 
@@ -66,6 +67,8 @@ class Patience:
     """Pauses between two questions about the same thing grow from the first to the longest."""
     hand_over_s: float = 300.0
     """After so long an unknown payment is a supervisor's; asking goes on (setting `hand_over_after_s`)."""
+    step_in_s: float = 30.0
+    """A clerk who steps in while an unclear sale is being asked about waits so long for that to end."""
     watch_s: float = 1.5
     """Between two looks at an order whose card is at a reader that the server drives."""
     reader_silent_s: float = 20.0
@@ -197,6 +200,19 @@ class Desk:
         """Raises SaleNotReadyError while something is being asked about this sale in the background."""
         if sale.sale_id in self.resolving:
             raise SaleNotReadyError("the sale is being cleared up")
+
+    async def until_asked(self, sale: Sale) -> Sale:
+        """The sale once nothing is being asked about it in the background: what the clerk does next builds on it.
+
+        Raises:
+            SaleNotReadyError: it is still being asked about after the patience for it.
+        """
+        deadline = steady_seconds() + self.patience.step_in_s
+        while sale.sale_id in self.resolving:
+            if steady_seconds() > deadline:
+                raise SaleNotReadyError("the sale is being cleared up")
+            await self.sleep(0.02)
+        return self.find(sale.sale_id) or sale
 
     async def keep(self, sale: Sale) -> Sale:
         """Write the sale to the journal, then show it: at the counter, or among the parked ones if it stands there."""

@@ -75,7 +75,7 @@ async def leave_unknown(desk: Desk) -> Sale:
         sale = desk.sale()
         if not first or sale.leaving:
             return sale
-        desk.refuse_while_resolving(sale)
+        sale = await desk.until_asked(sale)
         if sale.state is not SaleState.UNKNOWN:
             raise SaleNotReadyError("no payment is unclear here")
         sale = await desk.keep(replace(sale, leaving=True))

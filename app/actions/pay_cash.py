@@ -20,6 +20,7 @@ from app.actions.pay_sale import (
 from app.core.errors import SaleNotReadyError
 from app.core.prices import change_minor
 from app.core.sale import Sale, SaleState, UnknownReason
+from app.core.store import Notice, NoticeCode
 from backend_client.errors import AnswerUnknownError, BookingRefusedError, NothingDoneError
 from backend_client.wire import OperationKind
 
@@ -67,8 +68,11 @@ async def pay_cash_instead(desk: Desk, tendered_minor: int) -> Sale:
         if not first:
             return sale
         desk.require_seller()
-        desk.refuse_while_resolving(sale)
+        sale = await desk.until_asked(sale)
         card = sale.payment
+        if sale.state is SaleState.PAID:
+            desk.store.post(Notice(NoticeCode.CASH_NOT_NEEDED, (), tendered_minor, sale.currency, sale_id=sale.sale_id))
+            return sale
         if sale.state is not SaleState.UNKNOWN or card is None or card.kind is OperationKind.CASH or sale.leaving:
             raise SaleNotReadyError("no unclear card payment is at the counter")
         change_minor(card.amount_minor, tendered_minor)

@@ -46,8 +46,8 @@ class PartDialog(QDialog):
         self.way = PartWay.CARD
         self.amount = MoneyEdit(self._parse, self._write)
         self.rest = label(tone="muted", wrap=True)
-        self.card = FilledButton(f"{_('By card')}  {keys.CARD.sequence}", "primary")
-        self.cash = QPushButton(f"{_('In cash')}  {keys.CASH.sequence}")
+        self.card = FilledButton(_with_key(_("By card"), keys.CARD), "primary")
+        self.cash = QPushButton(_with_key(_("In cash"), keys.CASH))
         self.cancel = QPushButton(_("Cancel"))
         self.quick = [_PartButton(figures().money(amount, currency), amount) for amount in proposed]
         self._build()
@@ -155,6 +155,10 @@ class PartDialog(QDialog):
             event.accept()
             return
         super().keyPressEvent(event)
+
+
+def _with_key(words: str, key: keys.Key) -> str:
+    return f"{words}  {key.sequence}"
 
 
 class _PartButton(QPushButton):

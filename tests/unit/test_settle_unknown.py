@@ -181,6 +181,19 @@ async def test_a_card_that_was_faster_than_the_cash_wins_and_the_cash_goes_back(
     assert charged(counter) == [4500]
 
 
+async def test_a_clerk_who_steps_in_while_it_is_asked_waits_for_the_answer(counter: Counter) -> None:
+    """The card turns out to be paid while the cash is counted: the cash goes back, and nobody pays twice."""
+    await lose_card(counter, booked=True)
+    counter.server.delay("/result", 0.05)
+    asking = asyncio.create_task(resolve_unknown(counter.desk))
+    await until(lambda: bool(counter.desk.resolving))
+    sale = await pay_cash_instead(counter.desk, 5000)
+    await asking
+    assert sale.state is SaleState.PAID
+    assert NoticeCode.CASH_NOT_NEEDED in counter.notices
+    assert [kind for kind, _status, _void in charges(counter)] == [OperationKind.SALE]
+
+
 async def test_p1_cash_instead_pressed_twice_is_taken_once(counter: Counter) -> None:
     await lose_card(counter, booked=False)
     counter.server.delay("/payments", 0.05)
