@@ -29,25 +29,19 @@ class Ground:
         plan: SeatMapPlan,
         beds: tuple[Bed, ...],
         far_beds: BedPolygons,
-        near_beds: BedPolygons,
         palette: MapPalette,
     ) -> None:
         self._palette = palette
         self._beds = beds
         self._far_beds = far_beds
-        self._near_beds = near_beds
         edges = [(bed.bounds.left, bed.bounds.top, bed.bounds.right, bed.bounds.bottom) for bed in beds]
         self._bed_edges = np.array(edges, np.float64).reshape(-1, 4).T
         self._areas = [(area, area_path(area), self._area_color(area)) for area in plan.areas if not area.kind]
         self._upon = [(area, area_path(area), self._area_color(area)) for area in plan.areas if area.kind]
         self._images = [(image, picture) for image in plan.images if (picture := picture_of(image)) is not None]
 
-    def paint(self, painter: QPainter, view: Bounds, scale: float, *, far: bool, near: bool = True) -> None:
-        """Paint what the view touches; `scale` is device px for each plan unit, `far` asks for coarse beds.
-
-        The edges of beds are drawn soft only when they are `near`: among hundreds of seats nobody sees it, and it
-        would cost as much as the seats.
-        """
+    def paint(self, painter: QPainter, view: Bounds, scale: float, *, far: bool) -> None:
+        """Paint what the view touches; `scale` is device px for each plan unit, `far` asks for coarse beds."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for image, picture in self._images:
             painter.setOpacity(image.opacity)
@@ -57,14 +51,14 @@ class Ground:
             painter.setBrush(color if area.shape != "text" else Qt.BrushStyle.NoBrush)
             painter.setPen(self._area_pen(area, scale))
             painter.drawPath(path)
-        self._paint_beds(painter, view, far=far, near=near)
+        self._paint_beds(painter, view, far=far)
         for area, path, color in self._upon:
             self._paint_upon(painter, area, path, color)
         for area, path, color in (*self._areas, *(upon for upon in self._upon if upon[0].kind != "standing")):
             if area.text:
                 self._paint_text(painter, area, path, color, scale)
 
-    def _paint_beds(self, painter: QPainter, view: Bounds, *, far: bool, near: bool) -> None:
+    def _paint_beds(self, painter: QPainter, view: Bounds, *, far: bool) -> None:
         """Fill without soft edges, which for a whole stadium would cost more than its seats; then one soft line.
 
         Blocks of one section may overlap, and a line must not run through seats: such sections go without.
@@ -72,11 +66,16 @@ class Ground:
         left, top, right, bottom = self._bed_edges
         touched = (left < view.right) & (right > view.left) & (top < view.bottom) & (bottom > view.top)
         places = np.flatnonzero(touched)
-        self._fill_beds(painter, self._far_beds if far else self._near_beds, places)
         if far:
+            self._fill_far_beds(painter, places)
             return
         seen = [self._beds[at] for at in places.tolist()]
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=near)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._palette.bed)
+        for bed in seen:
+            painter.drawPolygon(bed.outline)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         line = QPen(self._palette.token("bed_edge"), 1.0)
         line.setCosmetic(True)
         painter.setPen(line)
@@ -84,9 +83,8 @@ class Ground:
         for bed in seen:
             if bed.alone:
                 painter.drawPolygon(bed.outline)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
-    def _fill_beds(self, painter: QPainter, outlines: BedPolygons, seen: Indices) -> None:
+    def _fill_far_beds(self, painter: QPainter, seen: Indices) -> None:
         move = painter.worldTransform()
         painter.save()
         painter.resetTransform()
@@ -94,7 +92,7 @@ class Ground:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._palette.bed)
         draw = painter.drawPolygon
-        for polygon in outlines.polygons(seen, move.m11(), move.dx(), move.dy()):
+        for polygon in self._far_beds.polygons(seen, move.m11(), move.dx(), move.dy()):
             draw(polygon)
         painter.restore()
 

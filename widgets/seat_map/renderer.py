@@ -92,7 +92,6 @@ class Renderer:
         self.stats = stats
         self.seat_diameter = seat_diameter(plan, grid.pitch)
         self._beds = beds
-        self._near_beds = BedPolygons([bed.outline for bed in beds])
         self.far_beds = BedPolygons([bed.coarse for bed in beds], THIN_BELOW_PX / grid.pitch)
         self._canvas = Canvas(1, 1, 1)
         self._dpr = 1.0
@@ -117,7 +116,7 @@ class Renderer:
 
     def _dress(self, palette: MapPalette) -> None:
         self.palette = palette
-        self._ground = Ground(self.plan, self._beds, self.far_beds, self._near_beds, self.palette)
+        self._ground = Ground(self.plan, self._beds, self.far_beds, self.palette)
         self._numbers = SeatNumbers(self.plan, self.grid, self.states, self.palette)
         self._atlases.clear()
 
@@ -157,8 +156,7 @@ class Renderer:
         canvas.fill(to_word(self.palette.ground))
         painter = QPainter(canvas.image)
         painter.setTransform(QTransform(scale, 0, 0, scale, left, top))
-        level = self.level
-        self._ground.paint(painter, camera.view(), scale, far=level is Level.FAR, near=level is Level.DEEP)
+        self._ground.paint(painter, camera.view(), scale, far=self.level is Level.FAR)
         painter.end()
         view = camera.view().grown(self.seat_diameter)
         slots = self.grid.slots_near(view.left, view.top, view.right, view.bottom)
