@@ -20,6 +20,7 @@ BENCHES = {
     "feed": "a change of a seat until it shows on another console",
     "seat-detail": "who has a seat and all that happened to it, in a house with a long past",
     "seat-map": "the seat map against QGraphicsScene and pyqtgraph",
+    "soak": "an hour of changes on one console: memory, and how long the loop is held",
 }
 DONE, WRONG_USE = 0, 2
 
