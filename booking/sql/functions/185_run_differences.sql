@@ -1,4 +1,5 @@
 -- What a comparison finds. Each function answers with rows of one shape; `subject` names the difference, the same in every run.
+-- Those that look at whole tables never join them row by row: nobody has analysed what a run has just read.
 
 -- Whether an authorization that we have as declined is gone at the provider as well: a void of it, there or here.
 CREATE OR REPLACE FUNCTION is_let_go(p_charge uuid, p_provider_ref text, p_run uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
@@ -12,9 +13,9 @@ $$;
 CREATE OR REPLACE FUNCTION differences_of_movements(p_run uuid) RETURNS TABLE (
     kind text, subject text, event_id integer, order_id uuid, operation_id uuid, amount_minor bigint, currency text,
     detail jsonb
-) LANGUAGE sql STABLE AS $$
+) LANGUAGE sql STABLE SET enable_nestloop = off AS $$
     WITH run AS MATERIALIZED (SELECT * FROM reconciliation_runs r WHERE r.run_id = p_run),
-    moved AS MATERIALIZED (SELECT * FROM matched_movements(p_run)),
+    moved AS MATERIALIZED (SELECT * FROM run_movements m WHERE m.run_id = p_run),
     found AS (
         SELECT m.*, p.operation_id AS op_id, p.order_id, p.event_id, p.status AS our_status, p.kind AS our_kind,
                p.amount_minor AS our_minor, p.currency AS our_currency, run.provider,
@@ -56,7 +57,7 @@ $$;
 CREATE OR REPLACE FUNCTION stray_charges(p_run uuid) RETURNS TABLE (
     kind text, subject text, event_id integer, order_id uuid, operation_id uuid, amount_minor bigint, currency text,
     detail jsonb
-) LANGUAGE sql STABLE AS $$
+) LANGUAGE sql STABLE SET enable_nestloop = off AS $$
     WITH run AS MATERIALIZED (SELECT * FROM reconciliation_runs r WHERE r.run_id = p_run),
     strays AS (
         SELECT m.provider_ref, min(m.currency) AS currency, min(m.at) AS at, max(m.idempotency_key) AS key,
@@ -65,8 +66,8 @@ CREATE OR REPLACE FUNCTION stray_charges(p_run uuid) RETURNS TABLE (
                coalesce(sum(m.amount_minor) FILTER (WHERE m.kind = 'capture'), 0) AS captured,
                coalesce(sum(m.amount_minor) FILTER (WHERE m.kind = 'refund'), 0) AS refunded,
                coalesce(bool_or(m.kind = 'void'), false) AS voided
-          FROM matched_movements(p_run) m
-         WHERE m.status = 'succeeded' AND m.operation_id IS NULL
+          FROM run_movements m
+         WHERE m.run_id = p_run AND m.status = 'succeeded' AND m.operation_id IS NULL
            AND NOT EXISTS (SELECT FROM run JOIN payment_operations p ON p.provider = run.provider
                             WHERE p.provider_ref = m.provider_ref AND p.kind = 'authorize')
          GROUP BY m.provider_ref)
@@ -89,7 +90,7 @@ $$;
 CREATE OR REPLACE FUNCTION operations_of_ours_alone(p_run uuid) RETURNS TABLE (
     kind text, subject text, event_id integer, order_id uuid, operation_id uuid, amount_minor bigint, currency text,
     detail jsonb
-) LANGUAGE sql STABLE AS $$
+) LANGUAGE sql STABLE SET enable_nestloop = off AS $$
     SELECT 'ours-only', format('%s:%s', p.provider, p.operation_id), p.event_id, p.order_id, p.operation_id,
            p.amount_minor, p.currency,
            jsonb_build_object('here', p.status, 'here_kind', p.kind, 'here_minor', p.amount_minor,
@@ -99,7 +100,7 @@ CREATE OR REPLACE FUNCTION operations_of_ours_alone(p_run uuid) RETURNS TABLE (
      WHERE r.run_id = p_run AND p.status = 'SUCCEEDED'
        AND p.kind IN ('authorize', 'capture', 'void', 'refund') AND p.decided_by LIKE 'provider:%'
        AND p.updated_at >= r.since AND p.updated_at < least(r.until, r.started_at) AND p.created_at >= r.list_since
-       AND NOT EXISTS (SELECT FROM matched_movements(p_run) m WHERE m.operation_id = p.operation_id)
+       AND NOT EXISTS (SELECT FROM run_movements m WHERE m.run_id = p_run AND m.operation_id = p.operation_id)
 $$;
 
 -- What the tickets of an order that are good for entry were sold for.
@@ -188,10 +189,10 @@ CREATE OR REPLACE FUNCTION differences_of_run(p_run uuid) RETURNS TABLE (
 $$;
 
 -- How many movements of the day are ours and agree with what we have.
-CREATE OR REPLACE FUNCTION matched_of_run(p_run uuid) RETURNS integer LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION matched_of_run(p_run uuid) RETURNS integer LANGUAGE sql STABLE SET enable_nestloop = off AS $$
     SELECT count(*)::integer
       FROM reconciliation_runs r
-     CROSS JOIN LATERAL matched_movements(p_run) m
+      JOIN run_movements m USING (run_id)
       JOIN payment_operations p ON p.operation_id = m.operation_id
      WHERE r.run_id = p_run AND m.at >= r.since AND m.at < r.until
        AND (p.status, p.amount_minor, p.currency) = (upper(m.status), m.amount_minor, m.currency)
@@ -200,8 +201,8 @@ $$;
 -- Operations that the provider has an answer for, and we do not: asked about at once. Returns how many.
 CREATE OR REPLACE FUNCTION hurry_unknown_of_run(p_run uuid) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
-    v_ids   uuid[] := ARRAY(SELECT m.operation_id FROM matched_movements(p_run) m
-                             WHERE m.operation_id IS NOT NULL AND m.status <> 'pending');
+    v_ids   uuid[] := ARRAY(SELECT m.operation_id FROM run_movements m
+                             WHERE m.run_id = p_run AND m.operation_id IS NOT NULL AND m.status <> 'pending');
     v_count integer;
 BEGIN
     UPDATE payment_operations p SET next_attempt_at = least(p.next_attempt_at, booking_now())
@@ -211,4 +212,15 @@ BEGIN
               AND NOT d.void_requested AND NOT d.at_till FOR NO KEY UPDATE SKIP LOCKED);
     GET DIAGNOSTICS v_count = ROW_COUNT;
     RETURN v_count;
+END $$;
+
+-- Match what was read, once, and hurry what has no answer here. Done twice it is the same.
+CREATE OR REPLACE FUNCTION match_run(p_run uuid, OUT matched integer, OUT hurried integer) LANGUAGE plpgsql
+SET enable_nestloop = off AS $$
+BEGIN
+    UPDATE run_movements m SET operation_id = f.operation_id
+      FROM matched_movements(p_run) f
+     WHERE m.run_id = p_run AND m.number = f.number AND m.operation_id IS DISTINCT FROM f.operation_id;
+    matched := matched_of_run(p_run);
+    hurried := hurry_unknown_of_run(p_run);
 END $$;

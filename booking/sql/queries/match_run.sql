@@ -1,1 +1,1 @@
-SELECT matched_of_run($1) AS matched, hurry_unknown_of_run($1) AS hurried
+SELECT matched, hurried FROM match_run($1)
