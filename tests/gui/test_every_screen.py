@@ -114,7 +114,7 @@ def _focus_faults(root: QWidget) -> list[str]:
     if first is None or not root.isAncestorOf(first):
         return []
     seen, widget = set(), first
-    for _step in range(500):
+    for _step in range(5_000):
         chain = widget.nextInFocusChain()
         if chain is None or chain is first:
             break
