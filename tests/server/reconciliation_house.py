@@ -136,6 +136,30 @@ async def open_house(db: Database, seats: int = 60) -> AsyncIterator[House]:
     await server.close()
 
 
+async def unknown_authorization(house: House) -> tuple[PaymentStep, ItemDetail]:
+    """An authorization that the provider leaves open, and its item."""
+    step = await house.open_payment()
+    assert await take_payment.mark_sent(house.db, step.operation.operation_id)
+    await house.record(step.operation.operation_id, ResultOutcome.UNKNOWN)
+    await house.db.fetch("UPDATE payment_operations SET created_at = created_at - interval '20 min'")
+    assert await settle_items.note_silence(house.db) == 1
+    return step, await house.item("unknown-overdue")
+
+
+async def failed_capture(house: House) -> tuple[PaymentStep, ItemDetail]:
+    """A confirmed order whose capture was refused for good."""
+    step = await house.open_payment()
+    settled = await drive_operation.authorize(house.db, house.provider, step.operation)
+    assert settled is not None
+    capture = next(op for op in settled.order.operations if op.kind is OperationKind.CAPTURE)
+    await house.record(capture.operation_id, ResultOutcome.DECLINED, code="expired")
+    return step, await house.item("capture-failed")
+
+
+def offered(detail: ItemDetail) -> list[ItemAction]:
+    return [each.action for each in detail.actions if not each.why_not]
+
+
 _ITEM = (
     "INSERT INTO reconciliation_items (item_id, kind, subject, event_id, order_id, operation_id, currency,"
     " opened_at{more}) SELECT gen_random_uuid(), kind, {subject}, event_id, order_id, operation_id, currency,"

@@ -21,13 +21,10 @@ from booking.domain.errors import (
     ItemChangedError,
     ItemNotFoundError,
     KeyReusedError,
-    OrderNotFoundError,
-    RefundTooMuchError,
-    SecondPersonNeededError,
 )
 from booking.domain.item_actions import ALLOWED, ItemAction, Situation
-from booking.domain.items import ItemDetail, ItemState, ItemWish
-from booking.domain.model import OperationResult, PaymentStep, ResultOutcome
+from booking.domain.items import ItemState, ItemWish
+from booking.domain.model import OperationResult, ResultOutcome
 from booking.domain.states import OperationKind, SeatStatus
 from booking.payments.sandbox_faults import Fault, Planned
 from booking.payments.sandbox_ledger import ChargeStatus
@@ -36,37 +33,13 @@ from booking.services.issue_tickets import issue_new, prepare
 from booking.services.orders import order_as_it_stands
 from booking.store.database import Database
 from tests.server.box_office import Clock, Desk, count, digest_of, reported, seat_states, till
-from tests.server.reconciliation_house import House, open_house
+from tests.server.reconciliation_house import House, failed_capture, offered, open_house, unknown_authorization
 
 
 @pytest.fixture
 async def house(database: Database) -> AsyncIterator[House]:
     async with open_house(database) as house:
         yield house
-
-
-async def unknown_authorization(house: House) -> tuple[PaymentStep, ItemDetail]:
-    """An authorization that the provider leaves open, and its item."""
-    step = await house.open_payment()
-    assert await take_payment.mark_sent(house.db, step.operation.operation_id)
-    await house.record(step.operation.operation_id, ResultOutcome.UNKNOWN)
-    await house.db.fetch("UPDATE payment_operations SET created_at = created_at - interval '20 min'")
-    assert await settle_items.note_silence(house.db) == 1
-    return step, await house.item("unknown-overdue")
-
-
-async def failed_capture(house: House) -> tuple[PaymentStep, ItemDetail]:
-    """A confirmed order whose capture was refused for good."""
-    step = await house.open_payment()
-    settled = await drive_operation.authorize(house.db, house.provider, step.operation)
-    assert settled is not None
-    capture = next(op for op in settled.order.operations if op.kind is OperationKind.CAPTURE)
-    await house.record(capture.operation_id, ResultOutcome.DECLINED, code="expired")
-    return step, await house.item("capture-failed")
-
-
-def offered(detail: ItemDetail) -> list[ItemAction]:
-    return [each.action for each in detail.actions if not each.why_not]
 
 
 async def test_the_table_and_the_database_allow_the_same(database: Database) -> None:
@@ -258,80 +231,6 @@ async def test_the_same_key_does_it_once(house: House) -> None:
         await house.act(item, ItemAction.NOTE, key="once")
 
 
-class TestSecondPerson:
-    async def test_above_the_limit_nothing_happens_until_another_person_approves(self, house: House) -> None:
-        _, item = await failed_capture(house)
-        await house.limit(7_999)
-        asked = await house.act(item, ItemAction.CAPTURE)
-        assert asked.item.state is ItemState.AWAITING_APPROVAL
-        assert await count(house.db, "SELECT count(*) FROM payment_operations WHERE kind = 'capture'") == 1
-        assert offered(asked) == [ItemAction.NOTE]
-        with pytest.raises(SecondPersonNeededError):
-            await house.decide(asked, house.ana, approve=True)
-        seen = await house.read(item.item.item_id, house.bo)
-        assert seen.approval is not None
-        assert seen.approval.may_decide
-        done = await house.decide(seen, house.bo, approve=True)
-        assert (done.item.state, done.approval) == (ItemState.OPEN, None)
-        assert await count(house.db, "SELECT count(*) FROM payment_operations WHERE kind = 'capture'") == 2
-        titles = [entry.title for entry in done.timeline if entry.kind == "person"]
-        assert titles == ["approval-asked", "approval-given", "act-capture"]
-        await house.work()
-        assert await house.open_kinds() == []
-
-    async def test_at_the_limit_one_person_is_enough(self, house: House) -> None:
-        _, item = await failed_capture(house)
-        await house.limit(8_000)
-        assert (await house.act(item, ItemAction.CAPTURE)).item.state is ItemState.OPEN
-        await house.work()
-
-    async def test_a_currency_may_have_a_limit_of_its_own(self, house: House) -> None:
-        _, item = await failed_capture(house)
-        await house.db.fetch("""UPDATE reconciliation_settings SET limits_by_currency = '{"EUR": 10}'""")
-        assert [each.needs_second_person for each in item.actions] == [False, False, False]
-        seen = await house.read(item.item.item_id)
-        assert [each.needs_second_person for each in seen.actions] == [True, True, False]
-
-    async def test_who_asked_may_withdraw_and_another_may_refuse(self, house: House) -> None:
-        _, item = await failed_capture(house)
-        await house.limit(0)
-        for caller in (house.ana, house.bo):
-            asked = await house.act(await house.read(item.item.item_id), ItemAction.CAPTURE)
-            left = await house.decide(asked, caller, approve=False)
-            assert (left.item.state, left.approval) == (ItemState.OPEN, None)
-        decisions = await house.db.fetch("SELECT decision FROM item_approvals ORDER BY decision")
-        assert [row["decision"] for row in decisions] == ["refused", "withdrawn"]
-        assert await count(house.db, "SELECT count(*) FROM payment_operations WHERE kind = 'capture'") == 1
-
-    async def test_nothing_waits_nothing_is_decided(self, house: House) -> None:
-        _, item = await failed_capture(house)
-        with pytest.raises(ActionNotAllowedError):
-            await house.decide(item, house.bo, approve=True)
-
-    async def test_an_item_that_ends_meanwhile_overtakes_what_was_asked(self, house: House) -> None:
-        step, item = await unknown_authorization(house)
-        await house.limit(0)
-        asked = await house.act(item, ItemAction.SETTLED_OUTSIDE, reference="x", outcome=ResultOutcome.DECLINED)
-        await house.record(step.operation.operation_id, ResultOutcome.DECLINED, code="card-declined")
-        await settle_items.end_settled_items(house.db)
-        decision = await house.db.fetch("SELECT decision FROM item_approvals")
-        assert decision[0]["decision"] == "overtaken"
-        with pytest.raises(ItemChangedError):
-            await house.decide(asked, house.bo, approve=True)
-        ended = await house.read(item.item.item_id)
-        assert "approval-overtaken" in [entry.title for entry in ended.timeline]
-
-    async def test_what_is_not_allowed_any_more_cannot_be_approved_and_stays_asked(self, house: House) -> None:
-        step, item = await unknown_authorization(house)
-        await house.limit(0)
-        await house.act(item, ItemAction.SETTLED_OUTSIDE, reference="x", outcome=ResultOutcome.DECLINED)
-        await house.record(step.operation.operation_id, ResultOutcome.DECLINED, code="card-declined")
-        seen = await house.read(item.item.item_id, house.bo)
-        with pytest.raises(InvalidRequestError):  # it has its answer: nobody is to say another one
-            await house.decide(seen, house.bo, approve=True)
-        assert (await house.read(item.item.item_id)).approval is not None
-
-
 async def test_only_leaders_act(house: House) -> None:
     _, item = await unknown_authorization(house)
     for role in (Role.CLERK, Role.OPS):
@@ -369,96 +268,6 @@ async def test_an_item_that_is_not_there_is_not_found(house: House) -> None:
     wish = ItemWish(ItemAction.NOTE, 1, "x")
     with pytest.raises(ItemNotFoundError):
         await item_actions.act_on_item(house.db, house.ana, uuid7(), wish, key="k", digest=b"")
-
-
-async def stray_charge(house: House, captured: int) -> ItemDetail:
-    """What a comparison finds when a charge was made by hand at the provider."""
-    await house.db.fetch(
-        "SELECT open_item_about($1, 'provider-only', 'sandbox:ch_stray', NULL, NULL, NULL, 'sandbox', 8000, 'EUR',"
-        " jsonb_build_object('provider_ref', 'ch_stray', 'authorized_minor', 8000, 'captured_minor', $2::bigint),"
-        " booking_now())",
-        uuid7(), captured,
-    )  # fmt: skip
-    return await house.item("provider-only")
-
-
-class TestAttach:
-    async def test_a_captured_stray_charge_is_paid_back_through_an_order(self, house: House) -> None:
-        step = await house.sell()
-        item = await stray_charge(house, captured=8_000)
-        assert offered(item) == [ItemAction.ATTACH, ItemAction.SETTLED_OUTSIDE, ItemAction.NOTE]
-        bound = await house.act(item, ItemAction.ATTACH, order_id=step.order.order_id)
-        assert (bound.item.state, bound.item.order_id) == (ItemState.OPEN, step.order.order_id)
-        refund = next(each for each in bound.actions if each.action is ItemAction.REFUND)
-        assert refund.most_minor == 8_000
-        with pytest.raises(RefundTooMuchError, match="8000"):
-            await house.act(bound, ItemAction.REFUND, amount_minor=8_001)
-        opened = await house.act(bound, ItemAction.REFUND)
-        (operation,) = [op for op in opened.operations if op.kind is OperationKind.REFUND]
-        await house.record(operation.operation_id, ResultOutcome.SUCCEEDED, 8_000)
-        await settle_items.end_settled_items(house.db)
-        assert (await house.read(item.item.item_id)).item.resolution == "the money went back"
-
-    async def test_an_authorized_stray_charge_is_let_go(self, house: House) -> None:
-        step = await house.sell()
-        bound = await house.act(await stray_charge(house, captured=0), ItemAction.ATTACH, order_id=step.order.order_id)
-        assert offered(bound) == [ItemAction.VOID, ItemAction.SETTLED_OUTSIDE, ItemAction.NOTE]
-        opened = await house.act(bound, ItemAction.VOID)
-        (operation,) = [op for op in opened.operations if op.kind is OperationKind.VOID]
-        await house.record(operation.operation_id, ResultOutcome.SUCCEEDED, 8_000)
-        await settle_items.end_settled_items(house.db)
-        assert await house.open_kinds() == []
-
-    async def test_it_settles_an_order_whose_own_charge_brought_no_money(self, house: House) -> None:
-        step, failed = await failed_capture(house)
-        item = await stray_charge(house, captured=8_000)
-        done = await house.act(item, ItemAction.ATTACH, order_id=step.order.order_id)
-        assert done.item.state is ItemState.RESOLVED
-        assert (await house.read(failed.item.item_id)).item.state is ItemState.RESOLVED
-        await prepare(house.db)
-        assert await issue_new(house.db) == 2
-
-    async def test_what_the_provider_told_of_it_stands_in_its_timeline(self, house: House) -> None:
-        await house.db.fetch(
-            "INSERT INTO provider_events (provider, event_ref, state, next_attempt_at, body) VALUES ('sandbox', 'ev_1',"
-            ' \'parked\', booking_now(), \'{"provider_ref": "ch_stray", "amount_minor": 8000}\')'
-        )
-        item = await stray_charge(house, captured=0)
-        (told,) = [entry for entry in item.timeline if entry.kind == "webhook"]
-        assert (told.title, told.source, told.amount_minor) == ("webhook-received", "sandbox", 8_000)
-
-    async def test_the_same_charge_is_attached_once(self, house: House) -> None:
-        step = await house.sell()
-        bound = await house.act(await stray_charge(house, captured=0), ItemAction.ATTACH, order_id=step.order.order_id)
-        await house.act(bound, ItemAction.SETTLED_OUTSIDE, reference="voided in the dashboard")
-        await house.db.fetch(  # the provider lists it under another name
-            "UPDATE reconciliation_items SET subject = 'sandbox:before' WHERE kind = 'provider-only'"
-        )
-        with pytest.raises(ActionNotAllowedError, match="before"):
-            await house.act(await stray_charge(house, captured=0), ItemAction.ATTACH, order_id=step.order.order_id)
-
-    async def test_only_to_an_order_that_is_there(self, house: House) -> None:
-        item = await stray_charge(house, captured=8_000)
-        with pytest.raises(OrderNotFoundError):
-            await house.act(item, ItemAction.ATTACH, order_id=uuid7())
-
-
-async def test_p17_a_refund_by_hand_is_recorded_and_no_ticket_changes(house: House) -> None:
-    step = await house.sell()
-    operation_id = step.operation.operation_id
-    await house.db.fetch(
-        "SELECT open_item($1, 'refund-provider-only', p, jsonb_build_object('movement_ref', 're_1', 'provider_ref',"
-        " p.provider_ref, 'amount_minor', 4000), booking_now()) FROM payment_operations p WHERE operation_id = $2",
-        uuid7(), operation_id,
-    )  # fmt: skip
-    item = await house.item("refund-provider-only")
-    assert item.item.amount_minor == 4_000
-    assert offered(item) == [ItemAction.ATTACH, ItemAction.SETTLED_OUTSIDE, ItemAction.NOTE]
-    done = await house.act(item, ItemAction.ATTACH, order_id=step.order.order_id)
-    assert done.item.state is ItemState.RESOLVED
-    (refund,) = [op for op in done.operations if op.kind is OperationKind.REFUND]
-    assert (refund.status, refund.amount_minor, refund.parent_id) == ("SUCCEEDED", 4_000, operation_id)
-    assert await count(house.db, "SELECT count(*) FROM tickets WHERE status <> 'VOID'") == 2
 
 
 async def test_a_crash_of_the_worker_between_claim_and_answer_loses_nothing(house: House, clock: Clock) -> None:
