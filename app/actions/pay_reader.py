@@ -21,6 +21,7 @@ from app.actions.pay_sale import (
     open_operation,
     stay_unknown,
 )
+from app.core.errors import TerminalUnsettledError
 from app.core.sale import Sale, SaleState, UnknownReason
 from app.core.settlement import LIVE_STATES, operation_of
 from app.devices.card_terminal import Progress
@@ -43,6 +44,7 @@ async def pay_reader(desk: Desk, *, part_minor: int | None = None) -> Sale:
 
     Raises:
         SaleNotReadyError, NotAllowedError, PartNotPayableError: not now, or not this person.
+        TerminalUnsettledError: the reader works on a payment that was parked.
         BookingRefusedError: this till has no reader (`invalid-request`), or it cannot be paid now; the sale is HELD.
         ServiceUnavailableError, AnswerUnknownError, JournalBeforeAskingError: not begun; the sale is HELD.
     """
@@ -51,6 +53,8 @@ async def pay_reader(desk: Desk, *, part_minor: int | None = None) -> Sale:
         if not first:
             return sale
         desk.require_seller()
+        if desk.charging:
+            raise TerminalUnsettledError("the reader still works on a payment that was parked")
         desk.store.wish_stop(False)
         sale = await begin_payment(desk, OperationKind.AUTHORIZE, STRIPE_TERMINAL, part_minor=part_minor)
         desk.store.put_terminal_progress(Progress.CONNECTING.value)
@@ -73,7 +77,11 @@ async def _open_and_watch(desk: Desk, sale: Sale) -> Sale:
         await leave_paying(desk, sale, error)
         raise
     sale = await desk.keep(_with_operation(sale, answer.operation))
-    return await _watch(desk, sale, answer.order, answer.operation)
+    desk.charging.add(sale.sale_id)
+    try:
+        return await _watch(desk, sale, answer.order, answer.operation)
+    finally:
+        desk.charging.discard(sale.sale_id)
 
 
 def _with_operation(sale: Sale, operation: PaymentOperation) -> Sale:

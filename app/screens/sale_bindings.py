@@ -212,7 +212,8 @@ class SaleBindings(QObject):
         """The payment at the terminal goes on; the counter may begin another deed of that name."""
         sale = self._desk.store.sale
         if sale is not None and is_charging(self._desk, sale):
-            self._deeds.set_aside("card", f"card of {sale.sale_id}")
+            for deed in ("card", "part"):
+                self._deeds.set_aside(deed, f"{deed} of {sale.sale_id}")
 
     # ------------------------------------------------------------ tickets
 

@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from app.actions.finish_sale import park_sale
 from app.actions.leave_sale import leave_unknown
 from app.actions.pay_card import pay_card
 from app.actions.pay_reader import pay_reader, stop_reader
 from app.actions.resolve_unknown import resolve_unknown
 from app.actions.resume_sales import resume_open_sales
+from app.core.errors import TerminalUnsettledError
 from app.core.sale import Sale, SaleState
+from app.core.store import NoticeCode
 from app.journal.async_journal import AsyncJournal
 from backend_client.testing import Fault
 from backend_client.wire import OperationId, OperationKind, OperationStatus
@@ -136,6 +139,22 @@ async def test_a_buyer_who_left_the_reader_is_withdrawn(counter: Counter) -> Non
     await leave_unknown(counter.desk)
     await resolve_unknown(counter.desk)
     assert (await resolve_unknown(counter.desk)).state is SaleState.ABANDONED
+
+
+async def test_a_buyer_who_takes_long_is_parked_and_pays_meanwhile(counter: Counter) -> None:
+    """The till serves the next one; a second payment does not meet a busy reader."""
+    task = await begun(counter)
+    first = counter.sale.sale_id
+    await park_sale(counter.desk)
+    await counter.hold(1)
+    with pytest.raises(TerminalUnsettledError):
+        await pay_reader(counter.desk)
+    counter.server.house.tell_reader(
+        next(iter(counter.server.house.orders.values())).operations[0].operation_id, OperationStatus.SUCCEEDED
+    )
+    assert (await task).state is SaleState.PAID
+    assert counter.sale.sale_id != first
+    assert NoticeCode.PARKED_SALE_PAID in counter.notices
 
 
 async def test_p1_pressed_ten_times_is_one_payment(counter: Counter) -> None:
