@@ -36,6 +36,7 @@ class Books:
     items: dict[tuple[str, str], bool] = field(default_factory=dict)  # operation, kind → whether it is still open
     keys: dict[tuple[Person, str, str], Spent] = field(default_factory=dict)
     sold_to: dict[Person, int] = field(default_factory=dict)
+    now: int = 0
 
     def __post_init__(self) -> None:
         if not self.seats:
@@ -110,6 +111,10 @@ class Books:
         """Every seat of the order is sold, in one step, and stays so."""
         order = self.orders[order_name]
         hold = self.holds[order.hold]
+        for name, part in self._parts(order_name):
+            part.advice, part.updated = "goods-issued", self.now
+            if part.kind == "authorize":
+                self._follow_up(name, "capture", part.amount, self.now)
         for seat in hold.seats:
             self.seats[seat] = Seat("SOLD", None, order_name)
         hold.state, order.state, order.valid = "SOLD", "CONFIRMED", True
@@ -142,8 +147,33 @@ class Books:
     def _end_sale(self, order_name: str, order_state: str, hold_state: str) -> None:
         order = self.orders[order_name]
         order.state = order_state
+        self._give_parts_back(order_name)
         if self.holds[order.hold].state in OPEN:
             self._free(order.hold, hold_state)
+
+    def _parts(self, order_name: str) -> list[tuple[str, Operation]]:
+        """Parts that were taken and wait for the rest."""
+        return [(name, charge) for name, charge in self._charges(order_name) if charge.advice == "part"]
+
+    def _taken(self, order_name: str) -> int:
+        return sum(part.amount for _, part in self._parts(order_name))
+
+    def left_to_pay(self, order_name: str) -> int:
+        """What no part of the order has taken yet."""
+        return self.orders[order_name].amount - self._taken(order_name)
+
+    def is_begun(self, order_name: str) -> bool:
+        """Whether a part of the order is taken."""
+        return bool(self._parts(order_name))
+
+    def _give_parts_back(self, order_name: str) -> None:
+        """A provider voids its authorization; a till refunds at its terminal, or pays the cash out."""
+        for name, part in self._parts(order_name):
+            part.advice, part.updated = "reverse", self.now
+            if part.kind == "authorize":
+                self._follow_up(name, "void", part.amount, self.now)
+            else:
+                self._follow_up(name, "refund", part.amount, self.now, state="SENT")
 
     def _free(self, hold_name: str, state: str) -> None:
         """Only what is still its own: never a seat that a newer hold or a sale has taken."""
@@ -169,11 +199,18 @@ class Books:
                 yield name, operation
 
     def _is_every_charge_declined(self, order_name: str) -> bool:
-        return all(charge.state == "DECLINED" for _, charge in self._charges(order_name))
+        """Or in nobody's way: a part goes back with the end of the sale, what was given up goes back by itself."""
+        return all(
+            charge.state == "DECLINED" or charge.advice == "part" or charge.given_up
+            for _, charge in self._charges(order_name)
+        )
 
     def _provider_of(self, name: str) -> str:
         operation = self.operations[name]
         return PROVIDER_OF[operation.kind if operation.parent is None else self.operations[operation.parent].kind]
 
     def _advice(self, name: str) -> str:
-        return self.operations[name].advice or "reverse"
+        operation = self.operations[name]
+        if operation.advice == "part" or (operation.kind == "refund" and operation.state == "SUCCEEDED"):
+            return "goods-issued"
+        return operation.advice or "reverse"

@@ -65,6 +65,7 @@ class Chooser:
             "checkout": (0, any(model.holds[name].order is None for name in alive)),
             "release": (0, bool(alive)),
             "pay": (1, bool(orders)),
+            "instead": (2, any(operation.kind in ("sale", "authorize") for operation in operations)),
             "cancel": (1, bool(orders)),
             "report": (2, any(operation.kind == "sale" for operation in operations)),
             "provider": (2, any(operation.kind == "authorize" for operation in operations)),
@@ -127,14 +128,39 @@ class Chooser:
             return None
         who = somebody(orders[name].owner, choice.b)
         kind = ("authorize", "sale", "cash")[choice.c % 3] if who.at_till or choice.c > 9 else "authorize"
-        amount = orders[name].amount + (choice.c == 6)
+        left = self.history.model.left_to_pay(name)
+        in_parts = choice.b % 2 == 1
+        amount = max(1, left // 2) if in_parts and choice.c != 7 else left + (choice.c == 6)
         tendered = amount + (50, 0, -1)[choice.b % 3] if kind == "cash" and choice.c != 11 else None
         fresh = self.history.new_name("payment")
-        return Request("pay", who, name, self.history.key_of(fresh), fresh, kind=kind, amount=amount, tendered=tendered)
+        return Request(
+            "pay", who, name, self.history.key_of(fresh), fresh, kind=kind, amount=amount, tendered=tendered,
+            in_parts=in_parts,
+        )  # fmt: skip
+
+    def _instead(self, choice: Choice) -> Request | None:
+        """Cash, or another card, for a charge that is not decided; sometimes for one that is."""
+        model = self.history.model
+        cards = [name for name, one in model.operations.items() if one.kind in ("sale", "authorize")]
+        charge = self._preferred(
+            cards, choice, lambda each: model.operations[each].state in RUNNING and not model.operations[each].given_up
+        )
+        if charge is None:
+            return None
+        order = model.operations[charge].order
+        who = somebody(model.orders[order].owner, choice.b)
+        kind = ("cash", "sale", "cash", "authorize")[choice.c % 4] if who.at_till else "authorize"
+        left = max(1, model.left_to_pay(order))
+        amount = max(1, left // 2) if choice.c == 6 else left
+        fresh = self.history.new_name("payment")
+        return Request(
+            "pay", who, order, self.history.key_of(fresh), fresh, kind=kind, amount=amount,
+            tendered=amount if kind == "cash" else None, in_parts=choice.c == 6, instead_of=charge,
+        )  # fmt: skip
 
     def _report(self, choice: Choice) -> Request | None:
         operations = self.history.model.operations
-        sales = [name for name, operation in operations.items() if operation.kind == "sale"]
+        sales = [name for name, operation in operations.items() if operation.kind in ("sale", "refund")]
         name = self._preferred(sales or list(operations), choice, lambda each: operations[each].state in RUNNING)
         if name is None:
             return None
@@ -145,7 +171,7 @@ class Chooser:
 
     def _provider(self, choice: Choice) -> Request | None:
         operations = self.history.model.operations
-        online = [name for name, operation in operations.items() if operation.kind not in ("sale", "cash")]
+        online = [name for name, operation in operations.items() if operation.kind not in ("sale", "cash", "refund")]
         name = self._preferred(online or list(operations), choice, lambda each: operations[each].state in RUNNING)
         if name is None:
             return None
@@ -164,7 +190,10 @@ class Chooser:
 
     def _cancel(self, choice: Choice) -> Request | None:
         orders = self.history.model.orders
-        name = self._preferred(list(orders), choice, lambda each: orders[each].state == "PENDING")
+        taken = [name for name, one in orders.items() if one.state == "PENDING" and self.history.model.is_begun(name)]
+        name = self._preferred(
+            taken if choice.c % 3 else list(orders), choice, lambda each: orders[each].state == "PENDING"
+        ) or self._preferred(list(orders), choice, lambda each: orders[each].state == "PENDING")
         if name is None:
             return None
         key = self.history.key_of(self.history.new_name("cancel"))
@@ -192,14 +221,17 @@ class Chooser:
         running = [
             name for name, operation in model.operations.items()
             if operation.order == hold.order and operation.state in RUNNING and operation.kind in ("sale", "authorize")
+            and not operation.given_up
         ]  # fmt: skip
         if not running:
-            order = model.orders[hold.order]
+            left = model.left_to_pay(hold.order)
+            in_parts = choice.a % 4 == 3 and left > 1
+            left = left // 2 if in_parts else left
             fresh = self.history.new_name("payment")
             kind = ("cash", "sale")[choice.c % 2] if hold.owner.at_till else "authorize"
             return Request(
-                "pay", hold.owner, hold.order, self.history.key_of(fresh), fresh, kind=kind, amount=order.amount,
-                tendered=order.amount if kind == "cash" else None,
+                "pay", hold.owner, hold.order, self.history.key_of(fresh), fresh, kind=kind, amount=left,
+                tendered=left if kind == "cash" else None, in_parts=in_parts,
             )  # fmt: skip
         operation = model.operations[running[0]]
         result = self._result(running[0], choice)

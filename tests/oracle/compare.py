@@ -88,6 +88,11 @@ class Comparison:
         yield from _differ("total", body.amount_minor, order.amount)
         lines = tuple((line.seat.seat_no, line.price_type_id, line.amount_minor) for line in body.lines)
         yield from _differ("lines", lines, order.lines)
+        paid = sum(
+            one.amount for one in self.model.operations.values()
+            if one.order == name and one.advice in ("part", "goods-issued")
+        )  # fmt: skip
+        yield from _differ("paid", body.paid_minor, paid)
         yield from _differ("number of holds", len(body.hold_ids), 1)
         yield from self._named(order.hold, body.hold_ids[0])
         is_unpaid = order.state in ("PENDING", "RECONCILING")
@@ -119,6 +124,7 @@ class Comparison:
         change = None if operation.tendered is None else operation.tendered - operation.amount
         yield from _differ("change", body.change_minor, change)
         yield from _differ("operation created", body.created_at, self.instant(operation.created))
+        yield from _differ("given up", body.void_requested, operation.given_up)
         yield from _differ("operation updated", body.updated_at, self.instant(operation.updated))
 
     # ------------------------------------------------------------ the state

@@ -18,7 +18,20 @@ from tests.oracle.records import OPEN, SECOND, Rules
 from tests.oracle.requests import NOBODY, Request
 
 INDEX = st.integers(0, 11)
-CALLS = ("hold", "hold", "hold", "checkout", "pay", "report", "provider", "cancel", "release", "again", "sweep")
+CALLS = (
+    "hold",
+    "hold",
+    "hold",
+    "checkout",
+    "pay",
+    "instead",
+    "report",
+    "provider",
+    "cancel",
+    "release",
+    "again",
+    "sweep",
+)
 PROCESS = st.integers(0, 1)
 # Microseconds around a deadline; the last moment at which a payment may begin is ten seconds before it.
 AROUND = (0, 0, 0, 0, 0, 0, -1, 1, -10 * SECOND, -10 * SECOND + 1)
@@ -62,6 +75,11 @@ class OracleMachine(Chooser, RuleBasedStateMachine):
     def pay(self, choice: Choice, process: int) -> None:
         self._prepare("pay", choice)
         self._perform(self._pay(choice), process)
+
+    @rule(choice=CHOICE, process=PROCESS)
+    def pay_instead(self, choice: Choice, process: int) -> None:
+        self._prepare("instead", choice)
+        self._perform(self._instead(choice), process)
 
     @rule(choice=CHOICE, process=PROCESS)
     def report(self, choice: Choice, process: int) -> None:

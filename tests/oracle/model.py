@@ -24,11 +24,14 @@ Where our rules differ from the document's, this model states ours:
 6. Limits, release, cancellation, declined and unknown payments, voids: the document leaves them to other flows.
 7. Refusals spend no key. The exception is a result that contradicts an earlier one: it leaves an item behind, and the
    same key is refused again.
+8. An order may be paid in parts, and a charge that is not decided may be given up for another way to pay: the
+   document knows neither.
 """
 
 from __future__ import annotations
 
 from tests.oracle.records import (
+    MOST_PARTS,
     MOST_SEATS,
     OPEN,
     RUNNING,
@@ -160,13 +163,17 @@ class BoxOffice(ResultBooks):
         if order.state != "PENDING":
             return Answer("order-not-cancellable")
         charges = [operation for _, operation in self._charges(order_name)]
-        if any(charge.state not in ("CREATED", "DECLINED") for charge in charges):
+        if any(
+            charge.state not in ("CREATED", "DECLINED") and charge.advice != "part" and not charge.given_up
+            for charge in charges
+        ):
             return Answer("payment-running")
         for charge in charges:
             if charge.state == "CREATED":
                 charge.state, charge.decline_code, charge.updated = "DECLINED", "cancelled", now
         hold = self.holds[order.hold]
         if keep_seats and now < hold.until:
+            self._give_parts_back(order_name)
             self._return_to_hold(order_name)
             hold.order = None
             order.state = "CANCELLED"
@@ -192,33 +199,42 @@ class BoxOffice(ResultBooks):
         key: str,
         name: str,
         now: int,
+        *,
+        in_parts: bool = False,
+        instead_of: str = "",
     ) -> Answer:
         """Open a payment. Cash is taken and confirmed at once; a terminal's sale is under way; a provider is yet to be
-        asked."""
+        asked. `in_parts`: of a part of what is left; `instead_of`: of a charge that is given up for it."""
         if kind in ("cash", "sale") and not who.at_till:
             return Answer("forbidden")
         if kind == "cash" and tendered is None:
             return Answer("invalid-request")
-        request = (order_name, kind, amount, tendered)
+        request = (order_name, kind, amount, tendered, in_parts, instead_of)
         seen = self._seen(who, "payments", key, request)
         if seen is not None:
             return seen
         order = self.orders.get(order_name)
         if order is None or not _may_act(who, order.owner):
             return Answer("order-not-found")
-        refused = self._why_not_pay(order_name, order, kind, amount, tendered, now)
+        refused = self._why_not_pay(order_name, order, kind, amount, tendered, now, in_parts, instead_of)
         if refused:
             return Answer(refused)
+        if len(self._parts(order_name)) >= MOST_PARTS:
+            return Answer("order-not-payable")
+        if instead_of:
+            self._give_up(instead_of, order)
+        is_whole = self._taken(order_name) + amount == order.amount
         hold = self.holds[order.hold]
         if hold.state == "HELD":
             hold.state = "PAYMENT_PENDING"
             self._set_seats(order.hold, "PAYING", order_name)
         state = {"cash": "SUCCEEDED", "sale": "SENT", "authorize": "CREATED"}[kind]
-        operation = Operation(order_name, kind, state, amount, who, now, now)
+        operation = Operation(order_name, kind, state, amount, who, now, now, in_parts=not is_whole)
         self.operations[name] = operation
         if kind == "cash":
-            operation.tendered, operation.advice = tendered, "goods-issued"
-            self._confirm(order_name)
+            operation.tendered, operation.advice = tendered, "goods-issued" if is_whole else "part"
+            if is_whole:
+                self._confirm(order_name)
         self.keys[who, "payments", key] = Spent(request, name)
         return Answer(made=name)
 
@@ -245,7 +261,7 @@ class BoxOffice(ResultBooks):
         operation = self.operations.get(name)
         if operation is None:
             return Answer("operation-not-found")
-        if operation.kind != "sale" or operation.payer != who:
+        if operation.kind not in ("sale", "refund") or operation.payer != who:
             return Answer("operation-not-yours")
         answer = self._record(name, outcome, amount, ref, "no" if outcome == "declined" else "", now)
         self.keys[who, "results", key] = Spent(request, name, answer.code)
@@ -286,18 +302,31 @@ class BoxOffice(ResultBooks):
         return ""
 
     def _why_not_pay(  # noqa: PLR0911 - one refusal after another, as they are looked at
-        self, name: str, order: Order, kind: str, amount: int, tendered: int | None, now: int
+        self,
+        name: str,
+        order: Order,
+        kind: str,
+        amount: int,
+        tendered: int | None,
+        now: int,
+        in_parts: bool,
+        instead_of: str,
     ) -> str:
         hold = self.holds[order.hold]
-        if order.state == "RECONCILING" or any(charge.state in RUNNING for _, charge in self._charges(name)):
+        left = order.amount - self._taken(name)
+        running = {key for key, one in self._charges(name) if one.state in RUNNING and not one.given_up}
+        if instead_of and (instead_of not in dict(self._charges(name)) or self.operations[instead_of].kind == "cash"):
+            return "operation-not-found"
+        if running - {instead_of} or (order.state == "RECONCILING" and not instead_of):
             return "payment-running"
-        if order.state != "PENDING":
+        if order.state not in UNPAID:
             return "hold-expired" if order.state == "EXPIRED" else "order-not-payable"
-        if amount != order.amount:
+        if amount != left and not (in_parts and 1 <= amount <= left):
             return "amount-mismatch"
         if kind == "cash" and (tendered or 0) < amount:
             return "tendered-too-little"
-        if now >= hold.until:
+        is_kept = instead_of in running and self.operations[instead_of].state != "CREATED"
+        if now >= hold.until and not (kind == "cash" and amount == left and is_kept):
             return "hold-expired"
         if kind != "cash" and hold.until - now < self.rules.least_time_s * SECOND:
             return "too-little-time"
@@ -306,6 +335,14 @@ class BoxOffice(ResultBooks):
         if not order.owner.at_till and self.sold_to.get(order.owner, 0) + len(order.lines) > self.rules.max_per_account:
             return "account-limit"
         return ""
+
+    def _give_up(self, charge_name: str, order: Order) -> None:
+        charge = self.operations[charge_name]
+        if charge.state == "CREATED":
+            charge.state, charge.decline_code, charge.updated = "DECLINED", "cancelled", self.now
+        elif charge.state in RUNNING:
+            charge.given_up, charge.updated = True, self.now
+        order.state = "PENDING"
 
 
 def _may_act(who: Person, owner: Person) -> bool:

@@ -1,4 +1,4 @@
-"""Ten planted bugs: each is a small change of one or two functions in a throw-away database.
+"""Planted bugs: each is a small change of one or two functions in a throw-away database.
 
 A plant names text that must be there, so that a function that was rewritten makes the plant fail loudly instead of
 planting nothing.
@@ -72,6 +72,12 @@ PLANTS: dict[str, tuple[Change, ...]] = {
     ),
     "duplicate-result-applied": (
         Change("hear_result", "v_op.status IN ('SUCCEEDED', 'DECLINED')", "false"),
+    ),
+    "given-up-charge-pays": (
+        Change("after_success", "WHEN p_op.void_requested THEN 'void-requested'", "WHEN false THEN ''"),
+    ),
+    "parts-are-not-given-back": (
+        Change("end_sale", "PERFORM give_parts_back(p_order.order_id, p_now);", ""),
     ),
     "order-without-all-its-seats": (
         Change(

@@ -223,6 +223,10 @@ class RealOffice:
                 body: dict[str, Any] = {
                     "kind": ask.kind, "provider": PROVIDER_OF[ask.kind], "amount_minor": ask.amount,
                 }  # fmt: skip
+                if ask.in_parts:
+                    body["in_parts"] = True
+                if ask.instead_of:
+                    body["instead_of"] = str(self.ids[ask.instead_of])
                 return (
                     "POST",
                     f"/v1/orders/{about}/payments",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 SECOND = 1_000_000
 MOST_SEATS = 6
+MOST_PARTS = 8
 OPEN = ("HELD", "PAYMENT_PENDING")
 UNPAID = ("PENDING", "RECONCILING")
 CHARGES = ("authorize", "sale", "cash")
@@ -99,6 +100,8 @@ class Operation:
     ref: str = ""
     decline_code: str = ""
     tendered: int | None = None
+    in_parts: bool = False  # opened as a part of what was left; with the last part none is
+    given_up: bool = False  # its success can only be given back
 
 
 @dataclass

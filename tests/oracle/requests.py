@@ -25,6 +25,8 @@ class Request:
     outcome: str = ""
     ref: str = ""
     keep_seats: bool = False
+    in_parts: bool = False
+    instead_of: str = ""
 
     def __str__(self) -> str:
         parts = [f"{name}={value!r}" for name, value in vars(self).items() if value and name not in ("call", "who")]
@@ -37,6 +39,7 @@ NOBODY = Person("nobody")
 
 def apply(model: BoxOffice, ask: Request, now: int) -> Answer:  # noqa: PLR0911 - a table of calls
     """What the model answers; it has changed accordingly."""
+    model.now = now
     match ask.call:
         case "hold":
             return model.hold(ask.who, ask.seats, ask.key, ask.name, now)
@@ -47,7 +50,10 @@ def apply(model: BoxOffice, ask: Request, now: int) -> Answer:  # noqa: PLR0911 
         case "cancel":
             return model.cancel(ask.who, ask.subject, ask.keep_seats, ask.key, now)
         case "pay":
-            return model.pay(ask.who, ask.subject, ask.kind, ask.amount, ask.tendered, ask.key, ask.name, now)
+            return model.pay(
+                ask.who, ask.subject, ask.kind, ask.amount, ask.tendered, ask.key, ask.name, now,
+                in_parts=ask.in_parts, instead_of=ask.instead_of,
+            )  # fmt: skip
         case "report":
             return model.report(ask.who, ask.subject, ask.outcome, ask.amount, ask.ref, ask.key, now)
         case "provider":

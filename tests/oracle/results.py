@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.oracle.books import Books
-from tests.oracle.records import CHARGES, UNPAID, Answer, Operation
+from tests.oracle.records import CHARGES, RUNNING, UNPAID, Answer, Operation
 
 
 class ResultBooks(Books):
@@ -20,7 +20,7 @@ class ResultBooks(Books):
             if outcome == "succeeded":
                 self.items.setdefault((name, "amount-mismatch"), True)
             operation.state, operation.advice = "UNKNOWN", ""
-            if operation.kind in CHARGES and self.orders[operation.order].state == "PENDING":
+            if operation.kind in CHARGES and not operation.given_up and self.orders[operation.order].state == "PENDING":
                 self.orders[operation.order].state = "RECONCILING"
         elif outcome == "declined":
             operation.state, operation.decline_code = "DECLINED", decline_code
@@ -39,7 +39,8 @@ class ResultBooks(Books):
         )
         if is_same:
             return Answer(made=name, replayed=True, advice=self._advice(name))
-        if outcome == "declined" and operation.kind == "sale" and operation.advice == "reverse":
+        is_reversed = operation.kind == "sale" and operation.advice == "reverse"
+        if outcome == "declined" and is_reversed and f"{name}/refund" not in self.operations:
             self._follow_up(name, "void", operation.amount, now, ref=ref, state="SUCCEEDED")
             if (name, "paid-not-confirmed") in self.items:
                 self.items[name, "paid-not-confirmed"] = False
@@ -55,18 +56,32 @@ class ResultBooks(Books):
             self.items[name, f"{operation.kind}-failed"] = True
             return
         order = self.orders[operation.order]
-        if order.state not in UNPAID:
+        running = any(
+            one.state in RUNNING and not one.given_up
+            for _, one in self._charges(operation.order)
+            if one is not operation
+        )
+        if order.state not in UNPAID or operation.given_up or running:
             return
         if now < self.holds[order.hold].until:
             order.state = "PENDING"
-            self._return_to_hold(operation.order)
+            if not self._parts(operation.order):
+                self._return_to_hold(operation.order)
         else:
             self._end_sale(operation.order, "EXPIRED", "EXPIRED")
 
     def _after_success(self, name: str, operation: Operation, now: int) -> None:
         """Confirm, or give the money back. Time does not matter: seats that are being paid are nobody else's."""
         order = self.orders[operation.order]
+        if operation.given_up:
+            operation.advice = "reverse"
+            if operation.kind == "authorize":
+                self._follow_up(name, "void", operation.amount, now)
+            return
         if self._may_confirm(operation.order):
+            if operation.in_parts and self._taken(operation.order) + operation.amount < order.amount:
+                operation.advice, order.state = "part", "PENDING"
+                return
             self._confirm(operation.order)
             operation.advice = "goods-issued"
             if operation.kind == "authorize":
