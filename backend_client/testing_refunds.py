@@ -74,10 +74,10 @@ class OrderBook:
     # ------------------------------------------------------------ reading
 
     def find(self, query: dict[str, str]) -> OrderList:
-        """Newest first, all whose number, seats, ticket codes or buyer have every word."""
-        words = query.get("q", "").casefold().split()
+        """Newest first: by a whole number or ticket code, and within an event by a seat's label or a buyer."""
+        words = query.get("q", "")
         rows = sorted(self.house.orders.values(), key=lambda row: row.created_at, reverse=True)
-        found = [row for row in rows if all(word in self._text(row) for word in words)]
+        found = [row for row in rows if not words or _bare(words) in self._names(row, within="event" in query)]
         start = int(query.get("after") or 0)
         end = start + self.page
         return OrderList(
@@ -145,10 +145,16 @@ class OrderBook:
             raise RefusalError(ErrorCode.ORDER_NOT_FOUND)
         return row
 
-    def _text(self, row: OrderRow) -> str:
-        seats = " ".join(f"{line.seat.section} {line.seat.row} {line.seat.number}" for line in row.lines)
-        codes = " ".join(ticket.code for ticket in row.tickets)
-        return f"{row.number} {seats} {codes} {self.buyers.get(row.order_id, '')}".casefold()
+    def _names(self, row: OrderRow, *, within: bool) -> set[str]:
+        """What an order goes by, bare; `within` an event also by its seats and its buyer."""
+        names = {row.number, *(ticket.code for ticket in row.tickets)}
+        if within:
+            seats = [line.seat for line in row.lines]
+            names |= {f"{seat.row}{seat.number}" for seat in seats} | {
+                f"{one.section}{one.row}{one.number}" for one in seats
+            }
+            names.add(self.buyers.get(row.order_id, ""))
+        return {_bare(name) for name in names if name}
 
     def _summary(self, row: OrderRow) -> OrderSummary:
         event = self.house.event()
@@ -233,6 +239,11 @@ class OrderBook:
 
 
 _BLOCKED = 4
+
+
+def _bare(text: str) -> str:
+    """Letters and digits alone, in capitals."""
+    return "".join(letter for letter in text.upper() if letter.isalnum())
 
 
 def _charges(row: OrderRow) -> list[PaymentOperation]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from app.actions.desk import Desk
+from app.core.order_search import OrderQuery
 from app.core.refund import has_pending_refund
 from app.core.session import Permission, require
 from backend_client.errors import BookingClientError, NotSignedInError
 from backend_client.wire import OrderId
 
 
-async def find_orders(desk: Desk, words: str, *, more: bool = False) -> None:
-    """Look for `words`; without any, the newest orders. `more` reads on where the list ended.
+async def find_orders(desk: Desk, query: OrderQuery, *, more: bool = False) -> None:
+    """Look for `query`; without words, the newest orders. `more` reads on where the list ended.
 
     Raises:
         NotAllowedError: the role may not.
@@ -20,14 +21,14 @@ async def find_orders(desk: Desk, words: str, *, more: bool = False) -> None:
     orders = desk.store.orders
     after = orders.next if more else ""
     if not more:
-        orders.ask(words)
+        orders.ask(query)
     try:
-        answer = await desk.client.orders(q=words, after=after)
+        answer = await desk.client.orders(q=query.words, event=query.event_id, after=after)
     except BookingClientError as error:
-        orders.put_trouble(words, error.code)
+        orders.put_trouble(query, error.code)
         raise
     if desk.store.session is not None:
-        orders.put_found(words, answer, more=more)
+        orders.put_found(query, answer, more=more)
 
 
 async def load_order(desk: Desk, order_id: OrderId) -> None:

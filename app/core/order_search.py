@@ -9,7 +9,15 @@ from enum import Flag, auto
 
 import msgspec
 
-from backend_client.wire import OrderId, OrderList, OrderSummary, RefundableOrder, RefundRequest, TicketCancelRequest
+from backend_client.wire import (
+    EventId,
+    OrderId,
+    OrderList,
+    OrderSummary,
+    RefundableOrder,
+    RefundRequest,
+    TicketCancelRequest,
+)
 
 MOST_ORDERS = 500
 """Orders that one search shows; whoever gets more has to say more."""
@@ -20,6 +28,14 @@ class OrderPart(Flag):
 
     FOUND = auto()
     DETAIL = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class OrderQuery:
+    """A whole number or ticket code; with an event also a seat by its label, or a buyer. Empty: the newest orders."""
+
+    words: str = ""
+    event_id: EventId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +57,11 @@ class OrderDesk:
         self._forget()
 
     def _forget(self) -> None:
-        self.words = ""
+        self.query = OrderQuery()
         self.found: tuple[OrderSummary, ...] = ()
         self.next = ""
         self.as_of: datetime | None = None
-        """When the orders were found; None before the first answer to these words."""
+        """When the orders were found; None before the first answer."""
         self.trouble = ""
         self.order_id: OrderId | None = None
         self.detail: RefundableOrder | None = None
@@ -67,14 +83,14 @@ class OrderDesk:
         self._forget()
         self._tell(OrderPart.FOUND | OrderPart.DETAIL)
 
-    def ask(self, words: str) -> None:
-        """Other words are looked for; what was found for the ones before stays until the answer comes."""
-        self.words, self.trouble = words, ""
+    def ask(self, query: OrderQuery) -> None:
+        """Something else is looked for; what was found before stays until the answer comes."""
+        self.query, self.trouble = query, ""
         self._tell(OrderPart.FOUND)
 
-    def put_found(self, words: str, answer: OrderList, *, more: bool = False) -> None:
-        """What was found for `words`; an answer to other words comes too late. `more` adds to what is there."""
-        if words != self.words:
+    def put_found(self, query: OrderQuery, answer: OrderList, *, more: bool = False) -> None:
+        """What was found for `query`; an answer to another one comes too late. `more` adds to what is there."""
+        if query != self.query:
             return
         known = {order.order_id for order in self.found} if more else set()
         before = self.found if more else ()
@@ -83,9 +99,9 @@ class OrderDesk:
         self.as_of, self.trouble = answer.server_time, ""
         self._tell(OrderPart.FOUND)
 
-    def put_trouble(self, words: str, code: str) -> None:
-        """Looking for `words` did not work; what is there stays."""
-        if words == self.words:
+    def put_trouble(self, query: OrderQuery, code: str) -> None:
+        """Looking for `query` did not work; what is there stays."""
+        if query == self.query:
             self.trouble = code
             self._tell(OrderPart.FOUND)
 

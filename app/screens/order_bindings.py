@@ -14,7 +14,7 @@ from app.actions.return_money import ReturnDeclinedError, give_up_return, return
 from app.bridge.deeds import Deeds
 from app.bridge.dialogs import ask
 from app.core.errors import ConsoleError
-from app.core.order_search import OrderDesk
+from app.core.order_search import OrderDesk, OrderQuery
 from app.core.refund import has_pending_refund
 from app.core.session import Permission
 from app.devices.card_terminal import TerminalError
@@ -42,7 +42,7 @@ class OrderBindings(QObject):
         self._window = window
         self._desk = desk
         self._deeds = deeds
-        self._wanted = ""
+        self._wanted = OrderQuery()
         self._dialog: RefundDialog | None = None
         self._refunds = True
         self._walk = QTimer(self)
@@ -75,8 +75,9 @@ class OrderBindings(QObject):
     def enter(self) -> None:
         """Show the orders, the newest when nothing was looked for yet."""
         self._window.screens.go_to(self._screen)
+        self._screen.offer_events()
         if self._orders.as_of is None:
-            self._on_search_requested(self._screen.finder.text().strip())
+            self._on_search_requested(self._screen.query)
 
     def open(self, order_id: object) -> None:
         """Show one order, whatever is listed."""
@@ -85,8 +86,8 @@ class OrderBindings(QObject):
 
     # ------------------------------------------------------------ finding
 
-    def _on_search_requested(self, words: str) -> None:
-        self._wanted = words
+    def _on_search_requested(self, query: OrderQuery) -> None:
+        self._wanted = query
         self._deeds.cancel("find-orders")
         self._deeds.cancel("more-orders")
         self._deeds.start("find-orders", self._find)
@@ -104,7 +105,7 @@ class OrderBindings(QObject):
 
     async def _more(self) -> None:
         try:
-            await find_orders(self._desk, self._orders.words, more=True)
+            await find_orders(self._desk, self._orders.query, more=True)
         except NotSignedInError:
             raise
         except BookingClientError:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QSplitter, QStackedWidget, QWidget
 
-from app.core.order_search import OrderDesk, OrderPart
+from app.core.order_search import OrderDesk, OrderPart, OrderQuery
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.models.cell_table import Cell, CellColumn, CellRow, CellTableModel
@@ -15,15 +15,17 @@ from app.screens.inbox_page import age_between, event_zone
 from app.screens.order_page import OrderPage
 from app.screens.order_words import order_mark, order_status, order_token
 from app.screens.words import Advice, advice_for
-from backend_client.wire import OrderSummary
+from backend_client.wire import EventId, OrderSummary
 from widgets.async_button import AsyncButton
 from widgets.build import column, label, leading, row
+from widgets.choice_box import ChoiceBox
 from widgets.data_table import ColumnPlan, DataTable
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
 SIDE_BY_SIDE_PX = 1100
 _LIST_SHARE, _ORDER_SHARE = 9_000, 11_000
+_EVENT_PX = 130
 TYPING_MS = 250
 """A pause in typing after which it is looked for."""
 _PLANS = (
@@ -35,7 +37,8 @@ _PLANS = (
 class OrdersScreen(QWidget):
     """Reads the orders of the store; wishes go out as signals."""
 
-    search_requested = Signal(str)
+    search_requested = Signal(object)
+    """An `OrderQuery`."""
     more_requested = Signal()
     order_opened = Signal(object)
     order_shown = Signal(object)
@@ -46,6 +49,7 @@ class OrdersScreen(QWidget):
         self._store = store
         self._telling = False
         self.finder = FindEdit()
+        self.event_box = ChoiceBox(theme)
         self.search = AsyncButton(_("Find"))
         self.more = AsyncButton(_("Show more"))
         self.banner = StatusBanner(theme)
@@ -73,6 +77,31 @@ class OrdersScreen(QWidget):
     def buttons(self) -> dict[str, list[AsyncButton]]:
         """Buttons by the deed that keeps them busy."""
         return {"find-orders": [self.search], "more-orders": [self.more], **self.page.buttons}
+
+    @property
+    def query(self) -> OrderQuery:
+        """What is to be looked for."""
+        event_id = self.event_box.currentData()
+        return OrderQuery(self.finder.text().strip(), None if event_id is None else EventId(int(event_id)))
+
+    def offer_events(self) -> None:
+        """Offer the events; the one that is open at the counter is chosen first."""
+        offered = [(event.name, event.event_id) for event in self._store.events]
+        now = [
+            (self.event_box.itemText(place), self.event_box.itemData(place)) for place in range(self.event_box.count())
+        ]
+        if now[1:] == offered:
+            return
+        chosen = self.event_box.currentData() if now else None
+        if not now and self._store.event is not None:
+            chosen = self._store.event.event_id
+        self._telling = True
+        self.event_box.clear()
+        self.event_box.addItem(_("Every event"), None)
+        for name, event_id in offered:
+            self.event_box.addItem(name, event_id)
+        self.event_box.setCurrentIndex(max(self.event_box.findData(chosen), 0) if chosen is not None else 0)
+        self._telling = False
 
     def show_all(self) -> None:
         """Show everything anew."""
@@ -104,8 +133,10 @@ class OrdersScreen(QWidget):
 
     def take_over(self, old: OrdersScreen) -> None:
         """Go on where the screen before stood."""
+        self.offer_events()
         self._telling = True
         self.finder.setText(old.finder.text())
+        self.event_box.setCurrentIndex(max(old.event_box.currentIndex(), 0))
         self._telling = False
         self.page.tabs.setCurrentIndex(old.page.tabs.currentIndex())
         old.let_go()
@@ -125,7 +156,7 @@ class OrdersScreen(QWidget):
 
     def _show_found(self) -> None:
         orders = self._orders
-        if not orders.words and not self._typing.isActive() and orders.as_of is None and self.finder.text():
+        if not orders.query.words and not self._typing.isActive() and orders.as_of is None and self.finder.text():
             self._telling = True
             self.finder.clear()  # somebody else works here now
             self._telling = False
@@ -168,7 +199,11 @@ class OrdersScreen(QWidget):
             if orders.trouble:
                 return _("The list cannot be read now.")
             return _("Type the number of an order, a seat, the code of a ticket or the name of a buyer.")
-        return _("No order has these words.") if orders.words else _("There are no orders yet.")
+        if not orders.query.words:
+            return _("There are no orders yet.")
+        if orders.query.event_id is None:
+            return _("No order has this number or ticket code. For a seat or a buyer, choose the event first.")
+        return _("No order has this number, ticket code, seat or buyer.")
 
     def _row(self, order: OrderSummary) -> CellRow:
         shown, zone = figures(), event_zone(self._store, order.event_id)
@@ -208,14 +243,21 @@ class OrdersScreen(QWidget):
         self.finder.setAccessibleName(_("Find orders"))
         self.finder.setClearButtonEnabled(True)
         self.finder.setAlignment(leading())
-        self.finder.setMaxLength(120)
+        self.finder.setMaxLength(80)
+        self.event_box.setAccessibleName(_("Event"))
+        self.event_box.setToolTip(_("Event"))
+        self.event_box.setMinimumWidth(_EVENT_PX)
+        self.event_box.setMaximumWidth(_EVENT_PX * 2)
+        self.event_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.offer_events()
         self.table.setModel(self.model)
         self.table.setAccessibleName(_("Orders"))
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._pages.addWidget(self.table)
         self._pages.addWidget(self._empty)
         top = row(theme)
-        top.addWidget(self.finder, 1)
+        top.addWidget(self.finder, 2)
+        top.addWidget(self.event_box, 1)
         top.addWidget(self.search)
         foot = row(theme)
         foot.addWidget(self._count, 1)
@@ -238,6 +280,7 @@ class OrdersScreen(QWidget):
 
     def _connect(self) -> None:
         self.finder.textChanged.connect(self._on_find_changed)
+        self.event_box.currentIndexChanged.connect(self._on_find_changed)
         self.finder.list_wanted.connect(self._on_list_wanted)
         self._typing.timeout.connect(self._on_typing_timeout)
         self.search.action_requested.connect(self._on_typing_timeout)
@@ -251,7 +294,7 @@ class OrdersScreen(QWidget):
 
     def _on_typing_timeout(self) -> None:
         self._typing.stop()
-        self.search_requested.emit(self.finder.text().strip())
+        self.search_requested.emit(self.query)
 
     def _on_list_wanted(self) -> None:
         """Enter looks at once; the arrow goes to what is found."""

@@ -60,13 +60,22 @@ def test_orders_are_found_by_number_seat_code_and_buyer_while_one_types(
             assert [line[0] for line in cells(screen)] == ["T-0004", "T-0003", "T-0002", "T-0001"]
             assert screen.finder.hasFocus()
             ticket = showcase.server.house.orders[orders[1].order_id].tickets[0]
-            for words, number in (("T-0003", "T-0003"), ("reis", "T-0001"), (ticket.code.lower(), "T-0002")):
+            for words, number in (("T-0003", "T-0003"), (ticket.code.lower(), "T-0002")):
                 screen.finder.setText(words)
                 await found(screen, number)
+            screen.finder.setText("Ana Reis")
+            await until(lambda: screen.model.rowCount() == 0, "no buyer without an event")
+            await rest(showcase)
+            assert screen._empty.text().endswith("For a seat or a buyer, choose the event first.")
+            screen.event_box.setCurrentIndex(1)
+            await until(lambda: [line[0] for line in cells(screen)] == ["T-0001"], "her order")
+            seat = orders[2].lines[0].seat
+            screen.finder.setText(f"{seat.row} {seat.number}".lower())
+            await until(lambda: [line[0] for line in cells(screen)] == ["T-0003"], "the seat's order")
             screen.finder.setText("nobody")
             await until(lambda: screen.model.rowCount() == 0, "nothing")
             await rest(showcase)
-            assert screen._empty.text() == "No order has these words."
+            assert screen._empty.text() == "No order has this number, ticket code, seat or buyer."
             screen.finder.clear()
             await until(lambda: screen.model.rowCount() == 4, "all")
             press(Qt.Key.Key_Down, screen.finder)
@@ -90,7 +99,7 @@ def test_a_long_list_is_read_on_and_a_lost_server_leaves_what_was_found(
         async with orders_of(tmp_path) as (showcase, _orders):
             screen = orders_screen(showcase)
             showcase.server.order_book.page = 3
-            screen.search_requested.emit("")
+            screen.search_requested.emit(screen.query)
             await until(screen.more.isVisible, "more")
             assert screen.model.rowCount() == 3
             screen.more.click()

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from app.core.order_search import OrderDesk
+from app.core.order_search import OrderDesk, OrderQuery
 from app.core.refund import (
     RefundChoice,
     RefundFault,
@@ -179,27 +179,27 @@ def summary(number: int) -> OrderSummary:
 
 def test_an_answer_to_other_words_comes_too_late() -> None:
     desk = OrderDesk()
-    desk.ask("first")
-    desk.ask("second")
-    desk.put_found("first", OrderList(orders=(summary(1),), server_time=NOON))
+    desk.ask(OrderQuery("first"))
+    desk.ask(OrderQuery("second"))
+    desk.put_found(OrderQuery("first"), OrderList(orders=(summary(1),), server_time=NOON))
     assert not desk.found
-    desk.put_trouble("first", "busy")
+    desk.put_trouble(OrderQuery("first"), "busy")
     assert desk.trouble == ""
-    desk.put_found("second", OrderList(orders=(summary(2),), next="50", server_time=NOON))
-    desk.put_found("second", OrderList(orders=(summary(2), summary(3)), server_time=NOON), more=True)
+    desk.put_found(OrderQuery("second"), OrderList(orders=(summary(2),), next="50", server_time=NOON))
+    desk.put_found(OrderQuery("second"), OrderList(orders=(summary(2), summary(3)), server_time=NOON), more=True)
     assert [one.number for one in desk.found] == ["T-2", "T-3"]
     assert desk.next == ""
 
 
 def test_the_open_order_is_fresh_in_the_list_too_and_nothing_stays_for_the_next_person() -> None:
     desk = OrderDesk()
-    desk.ask("")
-    desk.put_found("", OrderList(orders=(summary(1), summary(2)), server_time=NOON))
+    desk.ask(OrderQuery())
+    desk.put_found(OrderQuery(), OrderList(orders=(summary(1), summary(2)), server_time=NOON))
     desk.open(ORDER)
     desk.put_detail(replace(DETAIL, order=replace(order(), status=OrderStatus.PARTLY_REFUNDED)))
     assert [one.status for one in desk.found] == [OrderStatus.PARTLY_REFUNDED, OrderStatus.CONFIRMED]
     desk.clear()
-    assert (desk.found, desk.detail, desk.order_id, desk.words, desk.as_of) == ((), None, None, "", None)
+    assert (desk.found, desk.detail, desk.order_id, desk.query, desk.as_of) == ((), None, None, OrderQuery(), None)
 
 
 def test_the_same_refund_keeps_its_key_until_its_answer_is_known() -> None:
