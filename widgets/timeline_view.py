@@ -242,6 +242,7 @@ class _LineDelegate(QStyledItemDelegate):
         painter.drawRoundedRect(place, theme.radii["small"], theme.radii["small"])
         painter.setFont(theme.font("caption"))
         painter.setPen(theme.color("text"))
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignTop)
         painter.drawText(place.adjusted(gap, gap, -gap, -gap), flags | int(_WRAP), body[:_MOST_LETTERS])
 

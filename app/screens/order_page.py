@@ -79,7 +79,7 @@ class OrderPage(QFrame):
             CellColumn(_("State")), CellColumn(_("Reference")),
         ), self)  # fmt: skip
         self.tickets = DataTable(theme, (
-            ColumnPlan(240, 3, 0), ColumnPlan(84, 1, 3), ColumnPlan(80, 1, 1), ColumnPlan(120, 2, 2),
+            ColumnPlan(232, 2, 0), ColumnPlan(84, 1, 3), ColumnPlan(80, 1, 1), ColumnPlan(140, 3, 2),
             ColumnPlan(150, 2, 4),
         ))  # fmt: skip
         self.payments = DataTable(theme, (

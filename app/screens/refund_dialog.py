@@ -10,8 +10,8 @@ from dataclasses import replace
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QButtonGroup,
-    QCheckBox,
     QDialog,
     QHBoxLayout,
     QLineEdit,
@@ -40,6 +40,7 @@ from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, leading, row, scrolling
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
+from widgets.tick_box import TickBox
 
 _WIDTH_PX = 600
 _LIST_PX = 190
@@ -218,6 +219,7 @@ class RefundDialog(QDialog):
             inside.addWidget(part)
         area = scrolling(inner)
         needed = inner.sizeHint().height() + 2 * theme.space("large")
+        self._area = area
         area.setMinimumHeight(min(needed, max(self._room_px - _AROUND_PX, _LEAST_PX)))
         page.addWidget(area, 1)
         page.addLayout(self._end_row())
@@ -239,7 +241,7 @@ class RefundDialog(QDialog):
         inner = QWidget()
         inside = column(self._theme, gap="tight", parent=inner)
         for one in self.detail.tickets:
-            box = _TicketBox(one.ticket.ticket_id)
+            box = _TicketBox(self._theme, one.ticket.ticket_id)
             box.tell(self._words(one), can_be_chosen=self._can_choose(one))
             box.chosen.connect(self._on_ticket_chosen)
             inside.addWidget(box)
@@ -310,6 +312,14 @@ class RefundDialog(QDialog):
         if not self.send.busy:
             super().reject()
 
+    def focusNextPrevChild(self, forward: bool) -> bool:  # Qt's own signature
+        """Tab shows the whole of what it goes to."""
+        moved = super().focusNextPrevChild(forward)
+        focused = QApplication.focusWidget()
+        if focused is not None and self._area.isAncestorOf(focused):
+            self._area.ensureWidgetVisible(focused)
+        return moved
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             event.accept()  # Enter on a box or in the empty dialog sends nothing
@@ -317,13 +327,13 @@ class RefundDialog(QDialog):
         super().keyPressEvent(event)
 
 
-class _TicketBox(QCheckBox):
+class _TicketBox(TickBox):
     """A ticket that can be chosen, or why it cannot."""
 
     chosen = Signal(object, bool)
 
-    def __init__(self, ticket_id: TicketId) -> None:
-        super().__init__()
+    def __init__(self, theme: Theme, ticket_id: TicketId) -> None:
+        super().__init__(theme, "")
         self.ticket_id = ticket_id
         self.can_be_chosen = False
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
