@@ -1,6 +1,6 @@
 """How many checkouts may run at once while the provider is slow: a cap that shrinks fast and grows slowly.
 
-A running checkout is one that this process began and whose payment has no answer yet, for at most a minute. The law is
+A running checkout is one that this process began and whose payment has no answer yet, for at most 15 seconds. The law is
 additive increase, multiplicative decrease, once a second: when the 95th percentile of the provider's answers (hanging
 ones count with their age) is above `slow_s`, or more than one in twenty stays without an answer, the cap becomes 0.7 of
 what really ran; otherwise it grows by a fiftieth of the most. Three bad answers are needed: one is chance. Buyers who
@@ -19,14 +19,15 @@ from uuid import UUID
 from booking.domain.errors import BusyError
 from booking.domain.model import OperationResult, ResultOutcome
 
-MOST = 500
+MOST = 5_000
 LEAST = 5
 SLOW_S = 2.0
 EVERY_S = 1.0
 SHRINK = 0.7
 UNKNOWN_SHARE = 0.05
 BAD_ENOUGH = 3
-RUNS_AT_MOST_S = 60.0
+RUNS_AT_MOST_S = 15.0
+"""Beyond it a checkout does not count: its payment may have gone to another process, which tells nobody here."""
 RETRY_AFTER_S = 2
 
 

@@ -97,7 +97,7 @@ async def test_p11_p12_events_are_answered_by_what_became_of_them(house: Provide
     figures = read(await api.call("GET", "/v1/ops/payments", token=ops), wire.PaymentFigures)
     assert figures.webhooks == wire.WebhookCounts(applied=1, seen=1, refused=2)
     assert figures.pace is not None
-    assert (figures.pace.cap, figures.pace.most) == (500, 500)
+    assert (figures.pace.cap, figures.pace.most) == (5_000, 5_000)
 
 
 async def test_an_event_that_is_too_large_is_refused(api: Api) -> None:
