@@ -1,8 +1,8 @@
 """How many checkouts may run at once while the provider is slow: a cap that shrinks fast and grows slowly.
 
-A running checkout is one that this process began and whose payment has no answer yet, for at most 15 seconds. The law is
-additive increase, multiplicative decrease, once a second: when the 95th percentile of the provider's answers (hanging
-ones count with their age) is above `slow_s`, or more than one in twenty stays without an answer, the cap becomes 0.7 of
+A running checkout is one that this process began and whose payment has no answer yet, for 15 seconds at most. The law
+is additive increase, multiplicative decrease, once a second: when the 95th percentile of the provider's answers (one
+that hangs with its age) is above `slow_s`, or more than one in twenty stays without an answer, the cap becomes 0.7 of
 what really ran; otherwise it grows by a fiftieth of the most. Three bad answers are needed: one is chance. Buyers who
 are refused keep their hold and come again; the database's cap of seats being paid stays the hard limit beside this one.
 """
