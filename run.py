@@ -44,7 +44,7 @@ VERBS: "dict[str, tuple[str, list[str], bool]]" = {
     "console": ("the console alone, against a running API", ["app"], True),
     "serve": ("the API", ["booking", "serve"], False),
     "work": (
-        "the workers: sequencer, sweeper, expiry, tickets, payments, reconciliation, retention",
+        "the workers: sequencer, sweeper, expiry, tickets, payments, webhooks, reconciliation, retention",
         ["booking", "work"],
         False,
     ),

@@ -30,7 +30,8 @@ VERBS = {
     "console": Verb("the console alone, against a running API", "app", of_console=True),
     "serve": Verb("the API", "booking.web.serve"),
     "work": Verb(
-        "the workers: sequencer, sweeper, expiry, tickets, payments, reconciliation, retention", "booking.workers.work"
+        "the workers: sequencer, sweeper, expiry, tickets, payments, webhooks, reconciliation, retention",
+        "booking.workers.work",
     ),
     "migrate": Verb("bring a database to the newest schema", "booking.services.migrate"),
     "check": Verb("the invariants on a live database", "booking.services.check_invariants"),
