@@ -26,7 +26,7 @@ from app.screens.refund_words import cancel_outcome, given_outcome, refund_outco
 from app.screens.trouble_words import decline_words
 from app.screens.words import Advice, advice_for_error
 from backend_client.errors import AnswerUnknownError, BookingClientError, NotSignedInError
-from backend_client.wire import OrderId, RefundAnswer
+from backend_client.wire import OrderId, RefundAnswer, Role
 
 WALK_MS = 150
 _OF_A_PERSON = ("find-orders", "more-orders", "load-order", "follow-refund", "refund", "cancel-tickets")
@@ -45,6 +45,7 @@ class OrderBindings(QObject):
         self._wanted = OrderQuery()
         self._dialog: RefundDialog | None = None
         self._refunds = True
+        self._person: tuple[UUID, Role] | None = None
         self._walk = QTimer(self)
         self._walk.setSingleShot(True)
         self._walk.setInterval(WALK_MS)
@@ -68,6 +69,10 @@ class OrderBindings(QObject):
 
     def show_session(self) -> None:
         """Somebody else works here, or nobody: what the one before was doing ends, their dialogs close."""
+        session = self._desk.store.session
+        before, self._person = self._person, None if session is None else (session.staff_id, session.role)
+        if before is None or before == self._person:
+            return  # whoever has just come may have begun already
         for deed in _OF_A_PERSON:
             self._deeds.cancel(deed)
         self._walk.stop()

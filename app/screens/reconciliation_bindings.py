@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import date
 from pathlib import Path
+from uuid import UUID
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog
@@ -27,7 +28,7 @@ from app.screens.main_window import MainWindow
 from app.screens.reconciliation_screen import ReconciliationScreen
 from app.screens.words import Advice, advice_for, advice_for_error
 from backend_client.errors import BookingClientError, BookingRefusedError, ForbiddenError, NotSignedInError
-from backend_client.wire import ErrorCode, ItemDetail, ItemId, ItemState, RunState
+from backend_client.wire import ErrorCode, ItemDetail, ItemId, ItemState, Role, RunState
 
 WALK_MS = 150
 """A pause on an item after which its evidence is read: who walks past with the arrows asks for nothing."""
@@ -50,6 +51,7 @@ class ReconciliationBindings(QObject):
         self._walk.setInterval(WALK_MS)
         self._walk.timeout.connect(self._read_open_item)
         self._approves = False
+        self._person: tuple[UUID, Role] | None = None
         self._wanted_run = ("", date.min)
         desk.store.inbox.subscribe(self._on_inbox_changed)
         self.connect_screens()
@@ -80,10 +82,15 @@ class ReconciliationBindings(QObject):
     def show_session(self) -> None:
         """Somebody else works here, or nobody: what the one before did ends, what this one may read is followed."""
         session = self._desk.store.session
-        for deed in _OF_A_PERSON:
-            self._deeds.cancel(deed)
-        self._deeds.cancel("follow-inbox")
-        self._walk.stop()
+        before, self._person = self._person, None if session is None else (session.staff_id, session.role)
+        if before is not None and before != self._person:
+            for deed in (*_OF_A_PERSON, "follow-inbox"):
+                self._deeds.cancel(deed)
+            self._walk.stop()
+        self._start_following()
+
+    def _start_following(self) -> None:
+        session = self._desk.store.session
         if session is not None and session.may(Permission.READ_ITEMS):
             self._deeds.start("follow-inbox", self._follow)
 
@@ -91,8 +98,7 @@ class ReconciliationBindings(QObject):
         """Show the inbox, as fresh as can be."""
         self._window.screens.go_to(self._screen)
         self._desk.inbox_wake.set()
-        if not self._deeds.is_running("follow-inbox"):
-            self.show_session()
+        self._start_following()
 
     def find(self, words: str) -> None:
         """Show what waits about these words."""
