@@ -119,7 +119,7 @@ class Scene:
 
     def _row_labels_of(self) -> RowLabels:
         if self._row_labels is None:
-            self._row_labels = RowLabels(self.plan, self.grid.pitch, self.palette)
+            self._row_labels = RowLabels(self.plan, self.grid, self.palette)
         return self._row_labels
 
     def _seats_in_view(self, camera: Camera) -> Indices:
