@@ -20,7 +20,7 @@ import msgspec
 
 from booking.domain.card_data import mask_card_data
 from booking.domain.errors import ResultConflictError, UnavailableError, WebhookRefusedError
-from booking.domain.model import OperationResult, PaymentOperation, ResultOutcome
+from booking.domain.model import MAX_AMOUNT_MINOR, OperationResult, PaymentOperation, ResultOutcome
 from booking.domain.states import OperationKind, OperationStatus
 from booking.domain.text import is_storable
 from booking.payments.events import PROVIDERS_OF_ENDPOINT, NoEventError, ProviderEvent, WebhookEndpoint
@@ -199,7 +199,8 @@ async def _note_by_hand(db: Database, name: str, charge_id: UUID, event: Provide
     await provider_queries.note_refund_by_hand(
         db,
         charge_id,
-        f"{event.provider_ref}:{event.movement_ref}",
+        # As a comparison of days names it (`differences_of_movements`): heard both ways it is one refund.
+        event.movement_ref or f"{event.provider_ref}:refund:{event.event_ref}",
         event.amount_minor,
         event.currency,
         msgspec.json.encode(detail).decode(),
@@ -212,6 +213,8 @@ def _storable(event: ProviderEvent) -> ProviderEvent:
     if not all(map(is_storable, (*texts, event.decline_code, event.card_brand, event.card_fingerprint))):
         raise NoEventError("it holds what cannot be stored")
     evidence = event.evidence if is_storable(event.evidence) else ""
+    if not 0 <= event.amount_minor <= MAX_AMOUNT_MINOR:  # no money of ours: a hint, and the provider is asked
+        event = msgspec.structs.replace(event, amount_minor=0, outcome=None)
     return msgspec.structs.replace(
         event,
         decline_code=mask_card_data(event.decline_code),

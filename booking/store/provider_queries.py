@@ -94,10 +94,10 @@ async def remember_reference(db: Database, operation_id: UUID, reference: str) -
 
 
 async def note_refund_by_hand(
-    db: Database, charge_id: UUID, subject: str, amount_minor: int, currency: str, detail: str
+    db: Database, charge_id: UUID, movement_ref: str, amount_minor: int, currency: str, detail: str
 ) -> None:
-    """An item: money of this charge went back at the provider without us. Once for each `subject`."""
-    await db.call(query("note_refund_by_hand"), uuid7(), charge_id, subject, amount_minor, currency, detail)
+    """An item: money of this charge went back at the provider without us. Once for each movement of the provider."""
+    await db.call(query("note_refund_by_hand"), uuid7(), charge_id, movement_ref, amount_minor, currency, detail)
 
 
 async def set_channel_providers(

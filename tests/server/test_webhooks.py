@@ -11,14 +11,15 @@ from uuid import uuid4
 
 import pytest
 
+from booking.domain.caller import Role
 from booking.domain.errors import AuthorityAwayError, WebhookRefusedError
 from booking.domain.model import OperationResult
 from booking.domain.states import OperationKind
 from booking.payments.sandbox_ledger import Kind
 from booking.payments.signatures import sign
-from booking.services import drive_operation, take_payment, webhooks
+from booking.services import daily_reconciliation, drive_operation, take_payment, webhooks
 from booking.store.database import Database
-from tests.server.box_office import Clock, Desk, count, fan
+from tests.server.box_office import Clock, Desk, count, fan, till
 from tests.server.provider_house import SECRET, ProviderHouse, provider_house
 
 
@@ -230,6 +231,37 @@ async def test_a_refund_by_hand_is_an_item_once_however_often_it_is_told(house: 
         assert await house.deliver(told | {"id": f"evt_{name}"}) == "applied"
     rows = await house.db.fetch("SELECT kind, amount_minor, currency, provider FROM reconciliation_items")
     assert [tuple(row) for row in rows] == [("refund-provider-only", 1_000, "EUR", "sandbox")]
+
+
+async def test_a_refund_by_hand_that_is_told_and_listed_is_one_item(house: ProviderHouse) -> None:
+    """R27: recorded twice it would stand for twice the money."""
+    step = await house.open_payment()
+    await drive_operation.take_at_once(house.db, house.provider, step.operation)
+    capture = await house.operation(step.order.order_id, OperationKind.CAPTURE)
+    house.by_hand(Kind.REFUND, capture.provider_ref, 1_000)
+    assert await house.deliver(house.events[-1] | {"id": "evt_hand"}) == "applied"
+    today = datetime.now(UTC).date()
+    run = await daily_reconciliation.start_run(
+        house.db, till(Role.SUPERVISOR), "sandbox", today, key=str(uuid4()), digest=b""
+    )
+    await daily_reconciliation.drive_run(house.db, {"sandbox": house.provider}, run.value.run_id)
+    assert await house.items() == ["refund-provider-only"]
+
+
+@pytest.mark.parametrize("amount", [2**63, 2**70, -1])
+async def test_an_amount_that_is_none_is_a_hint_and_never_a_fact(house: ProviderHouse, amount: int) -> None:
+    """P32: what PostgreSQL cannot count would come back for ever; what is less than nothing cannot be attached."""
+    step = await house.open_payment()
+    await house.send(step.operation)
+    strange = house.events[0] | {"data": house.events[0]["data"] | {"amount": amount}}
+    assert await house.deliver(strange) == "applied"
+    await house.work(rounds=2)
+    assert (await house.statuses(step.order.order_id))["capture"] == "SUCCEEDED"
+    capture = await house.operation(step.order.order_id, OperationKind.CAPTURE)
+    house.by_hand(Kind.REFUND, capture.provider_ref, 1_000)
+    told = house.events[-1] | {"id": "evt_hand"}
+    assert await house.deliver(told | {"data": told["data"] | {"amount": amount}}) == "applied"
+    assert await house.items() == []
 
 
 async def test_p30_a_hint_has_the_provider_asked_and_says_nothing_itself(house: ProviderHouse) -> None:

@@ -137,14 +137,15 @@ BEGIN
     RETURN FOUND;
 END $$;
 
--- Money that went back at the provider without us: a person has to say why (R27).
+-- Money that went back at the provider without us: a person has to say why (R27). p_movement: the provider's name of the refund.
+DROP FUNCTION IF EXISTS note_refund_by_hand(uuid, uuid, text, bigint, text, jsonb);
 CREATE OR REPLACE FUNCTION note_refund_by_hand(
-    p_item uuid, p_charge uuid, p_subject text, p_amount bigint, p_currency text, p_detail jsonb
+    p_item uuid, p_charge uuid, p_movement text, p_amount bigint, p_currency text, p_detail jsonb
 ) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_op payment_operations;
 BEGIN
     SELECT * INTO v_op FROM payment_operations p WHERE p.operation_id = p_charge;
-    PERFORM open_item_about(p_item, 'refund-provider-only', p_subject, v_op.event_id, v_op.order_id, p_charge, v_op.provider,
-                            p_amount, p_currency, p_detail, booking_now());
+    PERFORM open_item_about(p_item, 'refund-provider-only', v_op.provider || ':' || p_movement, v_op.event_id,
+                            v_op.order_id, p_charge, v_op.provider, p_amount, p_currency, p_detail, booking_now());
 END $$;
