@@ -91,17 +91,34 @@ def _screenshots(words: list[str]) -> int:
     parser.add_argument(
         "--fake", action="store_true", help="said for clarity: troubles are pictured too, so it is always a fake system"
     )
+    parser.add_argument(
+        "--maps", nargs="*", type=Path, metavar="PLAN", help="the map alone: of these plan files of any format, or of "
+        "a theatre and a 'bowl' of 60,000 seats; at every level, in every state, and as colour-blind people see it"
+    )  # fmt: skip
     _add_common(parser)
     options = parser.parse_args(words)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    from app.screenshots import take_screenshots
-
-    for path in take_screenshots(
-        options.folder, language=options.language or "en", theme=options.theme or "light",
-        size=options.size if all(options.size) else (1280, 800),
-    ):  # fmt: skip
+    language, theme = options.language or "en", options.theme or "light"
+    size = options.size if all(options.size) else (1280, 800)
+    for path in _pictures(options.folder, options.maps, language, theme, size):
         print(path)
     return 0
+
+
+def _pictures(folder: Path, maps: list[Path] | None, language: str, theme: str, size: tuple[int, int]) -> list[Path]:
+    """Of every screen, or of the map alone."""
+    if maps is None:
+        from app.screenshots import take_screenshots
+
+        return take_screenshots(folder, language=language, theme=theme, size=size)
+    from app.map_pictures import take_map_pictures
+    from app.showcase_maps import UnreadablePlanError
+
+    try:
+        return take_map_pictures(folder, maps, language=language, theme=theme, size=size)
+    except UnreadablePlanError as error:
+        sys.stderr.write(f"taquilla screenshots: {error}\n")
+        raise SystemExit(2) from None
 
 
 if __name__ == "__main__":

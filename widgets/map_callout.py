@@ -99,7 +99,8 @@ class MapCallout(QFrame):
         width = min(_WIDTH_PX, self._map.width() - 2 * _EDGE_PX)
         self.setFixedWidth(width)
         layout = self.layout()
-        height = layout.heightForWidth(width) if layout is not None and layout.hasHeightForWidth() else -1
+        # With the frame's own edges, which the style adds around the layout.
+        height = layout.totalHeightForWidth(width) if layout is not None and layout.hasHeightForWidth() else -1
         self.resize(width, height if height > 0 else self.sizeHint().height())
         self.move(self._best_place(self.size()))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from widgets.flow_layout import FlowLayout
@@ -36,11 +36,19 @@ _FLAGS = {"accessible": ACCESSIBLE_FLAG, "companion": COMPANION_FLAG, "restricte
 _HOUSE_LOOKS = tuple(look for look in Look if house_kind_of(look))
 _LOOKS = {
     "mine": Look.MINE, "till": Look.HELD_TILL, "fan": Look.HELD_FAN, "house": Look.HELD_HOUSE, "sold": Look.SOLD,
-    "printed": Look.PRINTED, "blocked": Look.BLOCKED, **{look.name: look for look in _HOUSE_LOOKS},
+    "printed": Look.PRINTED, "paying": Look.PAYING_FAN, "used": Look.USED, "blocked": Look.BLOCKED,
+    **{look.name: look for look in _HOUSE_LOOKS},
 }  # fmt: skip
 """How a seat stands; drawn by the map's own strokes."""
 _HEATS = {"few": Heat.FEW, "sold_out": Heat.NONE}
 """What is left in a section seen from afar."""
+_SOMETIMES = {
+    "paying": tuple(look for look in Look if Look.PAYING <= look <= Look.PAYING_HOUSE),
+    "printed": (Look.PRINTED,), "used": (Look.USED,),
+}  # fmt: skip
+"""How seats stand on some evenings only; explained while a seat does."""
+_MOST_LINES = 4
+"""A legend that wants more lines says the house's kinds in tool tips: the map needs the room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,8 @@ class LegendWords:
     companion: str
     restricted: str
     printed: str = ""
+    paying: str = ""
+    used: str = ""
     few: str = ""
     sold_out: str = ""
     house_kinds: tuple[str, ...] = ()
@@ -88,7 +98,8 @@ class MapLegend(QWidget):
             _Mark(theme, kind, text, words.house_letters)
             for kind, text in (
                 ("mine", words.mine), ("till", words.till), ("fan", words.fan), ("house", words.house), *kept,
-                ("sold", words.sold), ("printed", words.printed), ("blocked", words.blocked),
+                ("paying", words.paying), ("sold", words.sold), ("printed", words.printed), ("used", words.used),
+                ("blocked", words.blocked),
                 ("accessible", words.accessible),
                 ("companion", words.companion), ("restricted", words.restricted),
                 ("few", words.few), ("sold_out", words.sold_out),
@@ -101,7 +112,8 @@ class MapLegend(QWidget):
         self.setSizePolicy(policy)
         for mark in self._marks:
             self._flow.addWidget(mark)
-        self._has_printed = False
+        self._sometimes: frozenset[str] = frozenset()
+        self._worded = True
         self._far = False
         self._flags = 0
         self._house_kinds: frozenset[int] = frozenset()
@@ -121,9 +133,10 @@ class MapLegend(QWidget):
 
     def show_states(self, states: npt.NDArray[np.uint8]) -> None:
         """Explain a mark that not every evening has when one of these state bytes shows it."""
-        has_printed = bool((LOOK_OF_STATE[states] == Look.PRINTED).any())
-        if has_printed != self._has_printed:
-            self._has_printed = has_printed
+        there = set(LOOK_OF_STATE[np.flatnonzero(np.bincount(states, minlength=1))].tolist())
+        sometimes = frozenset(kind for kind, looks in _SOMETIMES.items() if there.intersection(looks))
+        if sometimes != self._sometimes:
+            self._sometimes = sometimes
             self._show_marks()
 
     def show_far(self, far: bool) -> None:  # said by what it sets
@@ -134,10 +147,8 @@ class MapLegend(QWidget):
 
     def show_marks(self, worded: bool) -> None:
         """Whether words stand beside rings and marks; in a low window they are in the marks' tool tips."""
-        for mark in self._marks:
-            mark.set_worded(worded)
-        self._flow.invalidate()
-        self.updateGeometry()
+        self._worded = worded
+        self._settle_words()
 
     @property
     def explained(self) -> tuple[str, ...]:
@@ -147,7 +158,18 @@ class MapLegend(QWidget):
     def _show_marks(self) -> None:
         for mark in self._marks:
             mark.setVisible(self._explains(mark))
+        self._settle_words()
+
+    def _settle_words(self) -> None:
+        """Words beside all marks, if they are wanted, or beside all but the house's kinds where that is too much."""
+        for mark in self._marks:
+            mark.set_worded(self._worded)
         self._flow.invalidate()
+        line = QFontMetrics(self._theme.font("caption")).height() + _PAD_PX + self._theme.space("tight")
+        if self._worded and self.width() and self._flow.heightForWidth(self.width()) > (_MOST_LINES + 1) * line:
+            for mark in self._marks:
+                mark.set_worded(not mark.house_kind)
+            self._flow.invalidate()
         self.updateGeometry()
 
     def _explains(self, mark: _Mark) -> bool:
@@ -157,7 +179,7 @@ class MapLegend(QWidget):
             return mark.house_kind in self._house_kinds and not self._far
         if mark.flag:
             return bool(mark.flag & self._flags) and not self._far
-        return not self._far and (mark.kind != "printed" or self._has_printed)
+        return not self._far and (mark.kind not in _SOMETIMES or mark.kind in self._sometimes)
 
     @property
     def chips(self) -> tuple[_CategoryChip, ...]:
@@ -196,7 +218,12 @@ class MapLegend(QWidget):
         for mark in self._marks:
             self._flow.addWidget(mark)
         self.choose(chosen)
-        self.updateGeometry()
+        self._settle_words()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._settle_words()
 
     def _on_chip_toggled(self) -> None:
         chosen = self.chosen

@@ -32,6 +32,7 @@ def legend_words() -> LegendWords:
         mine=_("Yours"), till=_("Held at a counter"), fan=_("Held by a buyer"), house=_("House seats"),
         sold=_("Sold"), blocked=_("Blocked"), accessible=_("Accessible seat"), companion=_("Companion seat"),
         restricted=_("Restricted view"), printed=_("Ticket printed"),
+        paying=_("Being paid"), used=_("Ticket used"),
         few=_("Few seats left"), sold_out=_("Sold out"),
         house_kinds=house_words_by_kind(), house_letters=house_letters(),
     )  # fmt: skip

@@ -237,7 +237,7 @@ class SeatDetails(QFrame):
         layout = self.layout()
         if layout is not None:
             layout.activate()
-        wanted = layout.heightForWidth(width) if layout is not None and layout.hasHeightForWidth() else -1
+        wanted = layout.totalHeightForWidth(width) if layout is not None and layout.hasHeightForWidth() else -1
         height = wanted if wanted > 0 else self.sizeHint().height()
         if not self.waiting.isHidden():
             height = max(height, self._height_before)  # it stands still while a clerk walks from seat to seat

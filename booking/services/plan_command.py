@@ -1,7 +1,7 @@
 """The verb `plan`: check a seating-plan file, import it, export a stored plan.
 
     python -m booking plan check FILE [--format F] [--seat-pattern P] [--repair NAME] [--focal X,Y] [--views DIR]
-                                 [--json]
+                                 [--json] [--document OUT]
     python -m booking plan import FILE --venue NAME --zone ZONE [the same] [--dsn DSN]
     python -m booking plan export ID [--version N] [--format pretix|taquilla] [--plain] [--output FILE] [--dsn DSN]
 
@@ -10,6 +10,7 @@ that is wrong with a file is said at once, each with its place. Exit codes: 0 do
 such plan, 2 wrong use, 3 the database cannot be reached. JSON keys: format, seats, ga_capacity, sections, categories,
 faults, warnings, repairs (each a list of {pointer, code, message, repair?}); derived (focal_point{x, y, from}, rows,
 row_parts, divided_rows, seat_radius, floors, standing) when there are no faults; import adds plan_id, version, is_new.
+OUT gets a plan without faults as consoles are given it (`Plan` of the wire), to look at it without storing it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pathlib import Path
 from uuid import UUID
 
 from booking.domain.errors import BookingError, NotFoundError, RequestError
+from booking.domain.seating_plan.document import encode_document
 from booking.domain.seating_plan.faults import Findings, PlanReading
 from booking.domain.seating_plan.formats import FORMATS, read_plan
 from booking.domain.seating_plan.json_source import MAX_BYTES
@@ -42,6 +44,7 @@ from booking.store.database import Database
 DONE, FOUND_FAULTS, WRONG_USE, UNREACHABLE = range(4)
 _PRETIX, _OWN = "pretix", "taquilla"
 _REPAIR = "--repair"
+_NOT_STORED = UUID(int=0)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -103,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
             help=f"mend what can be mended safely, and say what was; without a name all, or none. {repairs}",
         )
         reader.add_argument("--json", action="store_true", help="the report as JSON")
+    check.add_argument("--document", type=Path, metavar="OUT", help="write the plan as consoles are given it")
     load.add_argument("--venue", required=True, help="name of the venue; made when there is none")
     load.add_argument("--zone", required=True, help="its time zone, such as Europe/Lisbon")
     export = actions.add_parser("export", help="write a stored plan to standard output or a file")
@@ -158,6 +162,8 @@ def _run(chosen: argparse.Namespace) -> int:
     stored: ImportedPlan | None = None
     if chosen.action == "import" and reading.plan is not None:
         stored = asyncio.run(_import(chosen, reading))
+    if chosen.action == "check" and chosen.document is not None and reading.plan is not None:
+        chosen.document.write_bytes(encode_document(reading.plan, _NOT_STORED, 1))
     report = PlanReport(str(chosen.file), reading, stored, focal_corrected=chosen.focal is not None)
     sys.stdout.write(report.as_json() if chosen.json else report.as_text())
     return DONE if reading.plan is not None else FOUND_FAULTS

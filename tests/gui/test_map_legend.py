@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,9 @@ from widgets.seat_map.sprites import paint_seat
 from widgets.theme import Theme
 
 WORDS = LegendWords(
-    "Yours", "Counter", "Buyer", "House", "Sold", "Blocked", "Accessible", "Companion", "Restricted", "Printed"
-)
+    "Yours", "Counter", "Buyer", "House", "Sold", "Blocked", "Accessible", "Companion", "Restricted", "Printed",
+    paying="Paying", used="Used",
+)  # fmt: skip
 
 
 def legend_of(theme: Theme) -> MapLegend:
@@ -37,6 +39,35 @@ def test_a_struck_through_seat_is_explained_once_there_is_one(theme: Theme) -> N
     assert "Printed" in made.explained
     made.show_states(np.zeros(3, np.uint8))
     assert "Printed" not in made.explained
+
+
+def test_a_half_filled_and_a_dotted_seat_are_explained_while_there_is_one(theme: Theme) -> None:
+    made = legend_of(theme)
+    assert not {"Paying", "Used"} & set(made.explained)
+    made.show_states(np.array([0, 3, 2 | 1 << 3, 3 | 64 | 128], np.uint8))
+    assert {"Paying", "Used"} <= set(made.explained)
+    made.show_far(far=True)
+    assert not {"Paying", "Used"} & set(made.explained)
+    made.show_far(far=False)
+    made.show_states(np.zeros(3, np.uint8))
+    assert not {"Paying", "Used"} & set(made.explained)
+
+
+def test_a_legend_of_many_lines_leaves_the_room_to_the_map_and_still_says_everything(theme: Theme) -> None:
+    kinds = tuple(f"Guests of the house, kind {kind}" for kind in range(8))
+    made = MapLegend(theme, dataclasses.replace(WORDS, house_kinds=kinds))
+    made.show_categories(tuple(LegendCategory(no, "", f"Category {no}", "€10.00 – €20.00") for no in range(7)))
+    made.resize(800, 200)
+    made.show()
+    roomy = made.heightForWidth(800)
+    made.show_house_kinds(range(1, 8))
+    folded = [mark for mark in made._marks if mark.house_kind and not mark.isHidden()]
+    assert len(folded) == 7
+    assert all(mark.toolTip() == mark.accessibleName() for mark in folded)
+    assert all(not mark.toolTip() for mark in made._marks if not mark.house_kind)
+    assert made.heightForWidth(800) <= roomy * 1.5
+    made.resize(4000, 200)
+    assert all(not mark.toolTip() for mark in folded), "where there is room the words stand beside the marks"
 
 
 def test_a_low_window_keeps_every_mark_and_puts_its_words_into_tool_tips(theme: Theme) -> None:

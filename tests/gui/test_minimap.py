@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from tests.bench.seat_map.plans import bowl, theatre
-from tests.gui.seat_map_stage import SOLD, look_at, post, rest, show_map
+from tests.gui.seat_map_stage import FREE, SOLD, look_at, post, rest, show_map
 from widgets.seat_map import SeatMapWidget
 from widgets.seat_map.minimap import MiniMap
 from widgets.theme import Theme
@@ -93,6 +93,21 @@ def test_its_picture_follows_the_seats_without_work_for_the_map(qtbot: QtBot) ->
     rest(qtbot, widget)
     qtbot.waitUntil(lambda: minimap.grab().toImage() != picture, timeout=4000)
     assert widget.stats.since(before).full <= 1
+
+
+def test_its_picture_is_as_good_after_changes_as_a_new_one(qtbot: QtBot) -> None:
+    """The second drawing must not go into a picture that nobody shows: it came out without a single seat."""
+    widget, minimap = with_minimap(qtbot)
+    look_at(qtbot, widget, 300, 26)
+    shown = [minimap.grab().toImage()]
+    for state in (SOLD, FREE, SOLD):
+        post(widget, list(range(widget.plan.seat_count)), state)
+        rest(qtbot, widget)
+        qtbot.waitUntil(lambda: minimap.grab().toImage() != shown[-1], timeout=4000)
+        shown.append(minimap.grab().toImage())
+    new = MiniMap(Theme.light(), widget, "The whole plan")
+    new.set_wished(True)
+    assert minimap.grab().toImage() == new.grab().toImage()
 
 
 def test_a_small_map_has_none(qtbot: QtBot) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from backend_client import wire
 from booking.services import plan_command
 from tests.fixtures.plans import FOLDER
 
@@ -156,3 +158,13 @@ def test_warnings_that_come_by_the_hundred_are_counted_for_people(
     out = capsys.readouterr().out
     assert out.count("[unknown-member]") == 11
     assert "40 more" in out
+
+
+def test_a_sound_plan_is_written_as_consoles_are_given_it_and_a_faulty_one_not_at_all(tmp_path: Path) -> None:
+    sound, faulty = tmp_path / "sound.json", tmp_path / "faulty.json"
+    assert run("check", fixture("valid"), "--document", str(sound)) == 0
+    plan = msgspec.json.decode(sound.read_bytes(), type=wire.Plan)
+    assert (len(plan.seats.x), len(plan.sections), plan.version) == (5, 1, 1)
+    assert run("check", fixture("everything_of_i3"), "--document", str(faulty)) == 1
+    assert not faulty.exists()
+    assert run("check", fixture("valid"), "--document", str(tmp_path / "no" / "folder.json")) == 2

@@ -133,7 +133,8 @@ class MiniMap(QWidget):
         self._camera.set_plan(scene.bounds, scene.seat_diameter)
         self._renderer.resize(math.ceil(self.width() * dpr), math.ceil(self.height() * dpr), dpr)
         self._renderer.full(self._camera)
-        self._picture = QPixmap.fromImage(self._renderer.canvas.image)
+        # A copy: a pixmap that shares the canvas' memory would make the next drawing go where nobody looks.
+        self._picture = QPixmap.fromImage(self._renderer.canvas.image.copy())
         self._picture.setDevicePixelRatio(dpr)
 
     def _look(self, at: QPointF) -> None:

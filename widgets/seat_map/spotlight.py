@@ -16,7 +16,8 @@ FADE_S = 0.35
 STRENGTH = 0.72
 _MOST_HOLES = 240
 """More seats than this are shown by the ground they stand on."""
-_ROUND_SEAT = 0.95
+_ROUND_SEAT = 0.6
+"""Of the distance between neighbours: all of the seat, and hardly anything of the next one."""
 _LEAST_HOLE_PX = 9.0
 
 

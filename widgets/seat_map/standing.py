@@ -67,8 +67,9 @@ class StandingPlaces:
     def _paint_label(self, painter: QPainter, area: QRectF, palette: MapPalette, name: str, count: str) -> None:
         fonts = palette.theme.font("caption", bold=True), palette.theme.font("caption")
         metrics = QFontMetricsF(fonts[0]), QFontMetricsF(fonts[1])
-        both = (name, fonts[0], metrics[0], "label"), (count, fonts[1], metrics[1], "label_muted")
-        lines = [line for line in both if line[0]]
+        room = area.width() - 2 * _PADDING_PX
+        lines: list[_Line] = [(name, fonts[0], metrics[0], "label")] if name else []
+        lines += [(part, fonts[1], metrics[1], "label_muted") for part in _parted(count, metrics[1], room)]
         while lines and not _fits(lines, area):
             lines.pop()
         if not lines:
@@ -86,6 +87,16 @@ class StandingPlaces:
             painter.setPen(palette.token(token))
             painter.drawText(QRectF(box.left(), top, width, metric.height()), Qt.AlignmentFlag.AlignCenter, text)
             top += metric.height()
+
+
+def _parted(text: str, metrics: QFontMetricsF, room: float) -> list[str]:
+    """A text in one line, or in two where it finds room only so."""
+    words = text.split(" ")
+    ways = [(" ".join(words[:at]), " ".join(words[at:])) for at in range(1, len(words))]
+    if not text or not ways or metrics.horizontalAdvance(text) <= room:
+        return [text] if text else []
+    wide, parts = min((max(map(metrics.horizontalAdvance, way)), way) for way in ways)
+    return list(parts) if wide <= room else [text]
 
 
 def _in_px(box: QRectF, camera: Camera) -> QRect:
