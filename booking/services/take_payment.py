@@ -96,14 +96,14 @@ async def _end_unsent(db: Database, operation: PaymentOperation, why: str, sourc
 
 
 async def _capture_was_refused(db: Database, refund: PaymentOperation) -> bool:
+    """Whether every capture of the refund's charge was: one that was tried again may still succeed, or has."""
     found = await order_queries.read_order(db, refund.order_id)
-    operations = () if found is None else found[0].operations
-    return any(
-        one.kind is OperationKind.CAPTURE
-        and one.parent_id == refund.parent_id
-        and one.status is OperationStatus.DECLINED
-        for one in operations
-    )
+    captures = {
+        one.status
+        for one in (() if found is None else found[0].operations)
+        if one.kind is OperationKind.CAPTURE and one.parent_id == refund.parent_id
+    }
+    return captures == {OperationStatus.DECLINED}
 
 
 async def record_result(db: Database, operation_id: UUID, result: OperationResult, *, source: str) -> SettledStep:

@@ -34,6 +34,7 @@ from booking.services.orders import order_as_it_stands
 from booking.store.database import Database
 from tests.server.box_office import Clock, Desk, count, digest_of, reported, seat_states, till
 from tests.server.reconciliation_house import House, failed_capture, offered, open_house, unknown_authorization
+from tests.server.refund_desk import issued, refund
 
 
 @pytest.fixture
@@ -112,6 +113,19 @@ async def test_a_refused_capture_is_tried_again_and_tickets_wait_for_it(house: H
     assert (await house.read(item.item.item_id)).item.resolution == "captured"
     assert await issue_new(house.db) == 2
     assert [charge.captured for charge in house.sandbox.ledger.charges.values()] == [step.order.amount_minor]
+
+
+async def test_what_was_captured_at_the_second_try_can_be_refunded(house: House) -> None:
+    """P26, R25: the capture that was refused stands beside the one that took the money."""
+    step, item = await failed_capture(house)
+    await house.act(item, ItemAction.CAPTURE)
+    await house.work()
+    tickets = await issued(house.db, house.ana, step.order.order_id)
+    await refund(house.db, house.ana, step.order.order_id, tickets)
+    await house.work(2)
+    assert (await order_as_it_stands(house.db, step.order.order_id)).status == "REFUNDED"
+    assert [charge.refunded for charge in house.sandbox.ledger.charges.values()] == [step.order.amount_minor]
+    assert await house.open_kinds() == []
 
 
 async def test_a_second_refusal_has_an_item_of_its_own_and_the_first_one_ends(house: House) -> None:

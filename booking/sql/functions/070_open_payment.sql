@@ -318,10 +318,11 @@ BEGIN
     RETURN false;
 END $$;
 
--- A refund waits until the capture of its charge has succeeded: nothing is taken before.
+-- A refund waits until a capture of its charge has succeeded: nothing is taken before. One that was refused may have been tried
+-- again.
 CREATE OR REPLACE FUNCTION waits_for_capture(p_charge uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT EXISTS (SELECT FROM payment_operations k
-                    WHERE k.parent_id = p_charge AND k.kind = 'capture' AND k.status <> 'SUCCEEDED')
+    SELECT count(*) > 0 AND NOT coalesce(bool_or(k.status = 'SUCCEEDED'), false)
+      FROM payment_operations k WHERE k.parent_id = p_charge AND k.kind = 'capture'
 $$;
 
 -- A back-off with jitter: those who failed together do not ask again together.
