@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
+from uuid_utils.compat import uuid7
 
 from booking.domain import errors
 from booking.domain.caller import Role
@@ -14,7 +16,7 @@ from booking.services.orders import cancel_order
 from booking.store.database import Database
 from tests.server.box_office import ADULT_PRICE, Clock, Desk, count, fan, make_event, reported, seat_states, till
 from tests.server.general_admission import Counter, make_standing, tier
-from tests.server.refund_desk import follow_up, items, order_now, pay_part, provider_says
+from tests.server.refund_desk import call_off, follow_up, issued, items, order_now, pay_part, provider_says
 
 CASH, SALE, AUTHORIZE = OperationKind.CASH, OperationKind.SALE, OperationKind.AUTHORIZE
 DECLINED = OperationResult(ResultOutcome.DECLINED, 0, decline_code="05")
@@ -57,6 +59,48 @@ async def test_several_cards_are_captured_together_and_counted_each(database: Da
         await provider_says(database, follow_up(after, charge.operation_id))
     rows = await database.fetch("SELECT fingerprint, sold FROM card_limits ORDER BY 1")
     assert [tuple(row) for row in rows] == [("sandbox:visa-1", 2), ("sandbox:visa-2", 2)]
+
+
+async def test_a_card_that_pays_two_parts_has_each_ticket_once(database: Database) -> None:
+    """R8: four tickets in two parts are four of its six, and go back as four."""
+    event = await make_event(database)
+    buyer = Desk(database, fan(), event)
+    order = await buyer.check_out(await buyer.hold(1, 2, 3, 4))
+    for amount, in_parts in ((ADULT_PRICE, True), (ADULT_PRICE, True), (2 * ADULT_PRICE, False)):
+        part = (await pay_part(buyer, order, AUTHORIZE, amount, in_parts=in_parts)).operation
+        order = await provider_says(database, part, card="visa-1")
+    assert await count(database, "SELECT sold FROM card_limits") == 4
+    other = (await Desk(database, fan(), event).sell(11, 12, kind=AUTHORIZE)).operation
+    assert (await provider_says(database, other, card="visa-1")).status is OrderStatus.CONFIRMED
+    tickets = await issued(database, buyer.caller, order.order_id)
+    await call_off(database, till(Role.SUPERVISOR), order.order_id, tickets)
+    assert await count(database, "SELECT sold FROM card_limits") == 2
+
+
+async def test_a_batch_counts_the_cards_of_earlier_parts_before_it_asks_them_again(database: Database) -> None:
+    """R8: the last part of one order is by another card; its first card pays a second order in the same batch."""
+    event = await make_event(database, max_per_card=2)
+    buyer = Desk(database, fan(), event)
+    order = await buyer.check_out(await buyer.hold(1, 2))
+    await provider_says(database, (await pay_part(buyer, order, AUTHORIZE, ADULT_PRICE)).operation, card="z")
+    last = (await pay_part(buyer, order, AUTHORIZE, ADULT_PRICE, in_parts=False)).operation
+    other = (await Desk(database, fan(), event).sell(3, 4, kind=AUTHORIZE)).operation
+    asked = [
+        {
+            "operation_id": str(one.operation_id), "outcome": "succeeded", "amount": one.amount_minor,
+            "provider_ref": "c", "decline_code": "", "card_brand": "", "next_action": "", "evidence": [], "source": "provider:sandbox",
+            "spare": [str(uuid7()), str(uuid7())], "card_fingerprint": card,
+        }
+        for one, card in ((last, "a"), (other, "z"))
+    ]  # fmt: skip
+    for one in (last, other):
+        assert await take_payment.mark_sent(database, one.operation_id)
+    async with database.transaction() as connection:
+        told = await connection.fetch(
+            "SELECT code, detail FROM record_result_batch($1::jsonb, false)", msgspec.json.encode(asked).decode()
+        )
+    assert [tuple(row) for row in told] == [("", "goods-issued"), ("", "reverse")]
+    assert await items(database) == [("paid-not-confirmed", other.operation_id)]
 
 
 async def test_a_part_is_at_most_what_is_left_and_at_least_something(database: Database) -> None:

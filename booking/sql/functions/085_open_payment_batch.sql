@@ -14,7 +14,7 @@ DECLARE
     v_ask     record;
     v_opened  record;
     v_new     payment_operations[] := '{}';
-    v_behind  text[] := '{}';  -- orders and accounts whose counts are behind until v_new is written
+    v_behind  text[] := '{}';  -- orders, accounts and cards whose counts are behind until v_new is written
 BEGIN
     v_orders := ARRAY(SELECT (q.value ->> 'order_id')::uuid
                         FROM jsonb_array_elements(p_requests) WITH ORDINALITY AS q (value, r) ORDER BY q.r);
@@ -22,7 +22,8 @@ BEGIN
         v_busy := busy_sales(v_orders);
     END IF;
     FOR v_ask IN
-        SELECT q.*, ARRAY[o.order_id::text, CASE o.channel WHEN 'online' THEN o.event_id || ' ' || o.principal END] AS touched
+        SELECT q.*, ARRAY[o.order_id::text, CASE o.channel WHEN 'online' THEN o.event_id || ' ' || o.principal END]
+                    || CASE WHEN q.kind = 'cash' THEN cards_of_parts(o.order_id) END AS touched
           FROM ROWS FROM (jsonb_to_recordset(p_requests) AS (
                    principal text, acts_for_all boolean, order_id uuid, operation_id uuid, kind text, provider text,
                    device_id uuid, amount bigint, tendered bigint, payment_method text, key text, digest bytea,

@@ -33,7 +33,8 @@ BEGIN
                -- A till's account has no limit that a confirmation looks at.
                SELECT ARRAY[o.order_id::text, CASE o.channel WHEN 'online' THEN o.event_id || ' ' || o.principal END,
                             o.event_id || ' ' || p.provider || ':'
-                            || coalesce(nullif(q.card_fingerprint, ''), nullif(p.card_fingerprint, ''))] AS touched
+                            || coalesce(nullif(q.card_fingerprint, ''), nullif(p.card_fingerprint, ''))]
+                      || CASE WHEN p.part > 1 THEN cards_of_parts(p.order_id) END AS touched
                  FROM (SELECT * FROM payment_operations p WHERE p.operation_id = q.operation_id OFFSET 0) p
                 CROSS JOIN LATERAL (SELECT * FROM orders o WHERE o.order_id = p.order_id OFFSET 0) o
                 OFFSET 0) names ON true

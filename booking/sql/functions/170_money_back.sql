@@ -166,21 +166,41 @@ CREATE OR REPLACE FUNCTION has_parts(p_order uuid) RETURNS boolean LANGUAGE sql 
     SELECT EXISTS (SELECT FROM payment_operations p WHERE p.order_id = p_order AND p.advice = 'part')
 $$;
 
--- The order is confirmed: its earlier parts are counted to their cards, and what of them is only authorized is captured.
+-- The order is confirmed: its earlier parts are counted to their cards, once to each, and what of them is only authorized is
+-- captured. The card of the last part is counted already.
 CREATE OR REPLACE FUNCTION settle_parts(p_orders uuid[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_parts payment_operations[];
 BEGIN
     SELECT array_agg(p ORDER BY p.event_id, card_of(p)) INTO v_parts
       FROM payment_operations p WHERE p.order_id = ANY (p_orders) AND p.advice = 'part';
-    PERFORM count_to_card(n.event_id, card_of(n), tickets_of_order(n.order_id))
-       FROM unnest(v_parts) AS n WHERE n.card_fingerprint <> '' ORDER BY n.event_id, card_of(n);
+    PERFORM count_to_card(c.event_id, c.card, tickets_of_order(c.order_id))
+       FROM (SELECT n.event_id, n.order_id, card_of(n) AS card FROM unnest(v_parts) AS n WHERE n.card_fingerprint <> ''
+              EXCEPT
+             SELECT k.event_id, k.order_id, k.card FROM unnest(p_orders) AS o (id) CROSS JOIN LATERAL cards_of_order(o.id) k) c
+      ORDER BY c.event_id, c.card;
     UPDATE payment_operations p SET advice = 'goods-issued', updated_at = p_now
       FROM unnest(v_parts) AS n WHERE p.operation_id = n.operation_id;
     PERFORM open_follow_ups(array_agg(n.operation_id), 'capture', array_agg(n.amount_minor),
                             array_agg(n.spare_ids[1]), p_now)
        FROM unnest(v_parts) AS n WHERE n.kind = 'authorize' HAVING count(*) > 0;
 END $$;
+
+-- The cards that the tickets of an order are counted to: each once, however many of its charges it paid.
+CREATE OR REPLACE FUNCTION cards_of_order(p_order uuid)
+RETURNS TABLE (event_id integer, order_id uuid, card text) LANGUAGE sql STABLE AS $$
+    SELECT DISTINCT p.event_id, p.order_id, card_of(p)
+      FROM (SELECT * FROM payment_operations p WHERE p.order_id = p_order OFFSET 0) p
+     WHERE p.kind IN ('authorize', 'sale') AND p.status = 'SUCCEEDED' AND p.advice = 'goods-issued'
+       AND p.card_fingerprint <> ''
+$$;
+
+-- The cards of an order's earlier parts, as a batch names them: what confirms the order counts to them as well.
+CREATE OR REPLACE FUNCTION cards_of_parts(p_order uuid) RETURNS text[] LANGUAGE sql STABLE AS $$
+    SELECT coalesce(array_agg(p.event_id || ' ' || card_of(p)), '{}')
+      FROM (SELECT * FROM payment_operations p WHERE p.order_id = p_order OFFSET 0) p
+     WHERE p.advice = 'part' AND p.card_fingerprint <> ''
+$$;
 
 -- Whether the cards of an order's earlier parts may still have its tickets (R8). Locks the cards, in their order.
 CREATE OR REPLACE FUNCTION may_cards_of_parts_take(p_order uuid) RETURNS boolean LANGUAGE plpgsql AS $$

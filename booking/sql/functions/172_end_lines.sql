@@ -55,10 +55,8 @@ BEGIN
     IF cardinality(v_places) > 0 THEN
         PERFORM return_places(v_order, v_places, v_act.seats_to_sale, p_now);
     END IF;
-    PERFORM count_to_card(p.event_id, card_of(p), -cardinality(v_seats) - cardinality(v_places))
-       FROM (SELECT * FROM payment_operations p WHERE p.order_id = v_act.order_id OFFSET 0) p
-      WHERE p.kind IN ('authorize', 'sale') AND p.advice = 'goods-issued' AND p.card_fingerprint <> ''
-      ORDER BY p.event_id, card_of(p);
+    PERFORM count_to_card(k.event_id, k.card, -cardinality(v_seats) - cardinality(v_places))
+       FROM cards_of_order(v_act.order_id) k ORDER BY k.event_id, k.card;
     PERFORM return_seats(v_act, v_seats, p_now);
     PERFORM settle_order_status(v_order, v_act, p_now);
 END $$;
