@@ -65,6 +65,7 @@ class DrawnSeatMap(QWidget):
         self._flush_timer = self._timer(FLUSH_MS, self._flush)
         self._settle_timer = self._timer(SETTLE_MS, self._settle)
         self._count_timer = self._timer(COUNT_MS, self._recount)
+        self._labels_timer = self._timer(0, self._catch_up)
         self._motion_timer = self._timer(FRAME_MS, self._move_overlays)
         self.spoken = SpokenMap(self)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -205,6 +206,15 @@ class DrawnSeatMap(QWidget):
         self._overlays.place = self._texts.write_place(place.section, place.first_row, place.last_row) if place else ""
         self._needs_full = False
         self._drawn_dpr = dpr
+        if self._scene.behind:
+            self._labels_timer.start()
+
+    def _catch_up(self) -> None:
+        """Between two frames: some of the labels that the last one had no time for."""
+        if self._scene.catch_up():
+            self.update()
+        elif self._scene.behind:
+            self._labels_timer.start()
 
     def _animate(self) -> None:
         if self._overlays.moving(monotonic()) and not self._motion_timer.isActive():
@@ -221,7 +231,11 @@ class DrawnSeatMap(QWidget):
 
     def _update_ring(self, seat_no: int) -> None:
         if 0 <= seat_no < self.plan.seat_count:
-            self.update(ring_box(self._centre(seat_no), self._seat_px()))
+            self.update(self._ring_of(seat_no))
+
+    def _ring_of(self, seat_no: int) -> QRect:
+        """What every ring of a seat stays in, logical px."""
+        return ring_box(self._centre(seat_no), self._seat_px())
 
     def _seat_px(self) -> float:
         return self._scene.seat_diameter * self._camera.scale

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from time import monotonic
 
 import numpy as np
+from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QWidget
 
 from widgets.seat_map.accessible import announce
@@ -75,10 +77,10 @@ class MarkedSeatMap(SeatMapView):
         shown = block if len(block) > 1 else ()
         if shown == overlays.preview:
             return
-        changed = {*overlays.preview, *shown}
-        overlays.preview = shown
-        for seat in changed:
-            self._update_ring(seat)
+        before, overlays.preview = overlays.preview, shown
+        # One rectangle for each block: a region of many pieces costs more to paint than what lies between them.
+        for block in (before, shown):
+            self.update(reduce(QRect.united, map(self._ring_of, block), QRect()))
 
     @property
     def previewed(self) -> tuple[int, ...]:

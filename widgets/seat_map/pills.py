@@ -10,7 +10,7 @@ from enum import Enum, auto
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPixmap
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPixmap, QTransform
 
 from widgets.seat_map.glyphs import FRAGMENT_FIELDS
 from widgets.seat_map.palette import MapPalette
@@ -85,11 +85,14 @@ class PillSheet:
         lines = math.ceil(cells / _SHEET_COLUMNS)
         self.pixmap = QPixmap(_SHEET_COLUMNS * self._cell[0], lines * self._cell[1])
         self.pixmap.fill(Qt.GlobalColor.transparent)
+        self.drawn = 0
+        """Rises whenever pills are drawn."""
         self._used = 0
         self._cells = np.full(sections, -1, np.intp)
         self._sizes = np.zeros((sections, 2))
         self._current = np.zeros(sections, np.bool_)
         self._fonts = name_font(form, palette), palette.theme.font("caption")
+        self._name_height = QFontMetricsF(self._fonts[0]).height()
         # Opaque: letters read best on it, and opaque pixels are copied where others must be mixed.
         self._ground = palette.token("pill")
 
@@ -102,27 +105,54 @@ class PillSheet:
         self._current[sections] = False
 
     def draw(self, pills: Sequence[tuple[int, Pill, float, float]]) -> None:
-        """Draw pills: section, what it says, and the size of the box that it is drawn into, logical px."""
+        """Draw pills: section, what it says, and the size of the box that it is drawn into, logical px.
+
+        Grounds, names and counts one after the other: what a painter must be told anew costs more than what it draws.
+        """
+        self.drawn += 1
         painter = QPainter(self.pixmap)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for section, pill, width, height in pills:
-            if self._cells[section] < 0:
-                self._cells[section], self._used = self._used, self._used + 1
-            self._current[section] = True
-            self._sizes[section] = width, height
-            left, top = self._corner(int(self._cells[section]))
+        placed = [(pill, self._place(painter, section, pill, width, height)) for section, pill, width, height in pills]
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._ground)
+        for pill, at in placed:
+            painter.setTransform(at)
+            painter.drawRoundedRect(QRectF(0, 0, pill.width, pill.height), 4, 4)
+        painter.setPen(self._palette.token("label"))
+        painter.setFont(self._fonts[0])
+        middle, name_height = Qt.AlignmentFlag.AlignCenter, self._name_height
+        for pill, at in placed:
+            painter.setTransform(at)
+            high = name_height if pill.count else pill.height
+            painter.drawText(QRectF(0, bool(pill.count), pill.width, high), middle, pill.name)
+        painter.setPen(self._palette.token("label_muted"))
+        painter.setFont(self._fonts[1])
+        for pill, at in placed:
+            if pill.count:
+                painter.setTransform(at)
+                box = QRectF(0, 1 + name_height, pill.width, pill.height - name_height - 2)
+                painter.drawText(box, middle, pill.count)
+        painter.end()
+
+    def _place(self, painter: QPainter, section: int, pill: Pill, width: float, height: float) -> QTransform:
+        """Give a pill its cell, emptied if it was in use, and tell where in the sheet it is drawn."""
+        fresh = self._cells[section] < 0
+        if fresh:
+            self._cells[section], self._used = self._used, self._used + 1
+        self._current[section] = True
+        self._sizes[section] = width, height
+        left, top = self._corner(int(self._cells[section]))
+        if not fresh:
             painter.resetTransform()
             painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
             painter.fillRect(left, top, *self._cell, Qt.GlobalColor.transparent)
             painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
-            painter.translate(left, top)
-            painter.scale(self.dpr, self.dpr)
-            if pill.turn:
-                painter.translate(width / 2, height / 2)
-                painter.rotate(pill.turn)
-                painter.translate(-pill.width / 2, -pill.height / 2)
-            self._paint_pill(painter, pill)
-        painter.end()
+        at = QTransform(self.dpr, 0, 0, self.dpr, left, top)
+        if pill.turn:
+            at.translate(width / 2, height / 2)
+            at.rotate(pill.turn)
+            at.translate(-pill.width / 2, -pill.height / 2)
+        return at
 
     def fragments(self, sections: Indices) -> npt.NDArray[np.float64]:
         """Drawn pills for `draw_fragments` with a painter that counts device px; their centres are left to be set."""
@@ -136,17 +166,3 @@ class PillSheet:
     def _corner(self, cell: int) -> tuple[int, int]:
         line, column = divmod(cell, _SHEET_COLUMNS)
         return column * self._cell[0], line * self._cell[1]
-
-    def _paint_pill(self, painter: QPainter, pill: Pill) -> None:
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._ground)
-        painter.drawRoundedRect(QRectF(0, 0, pill.width, pill.height), 4, 4)
-        name_height = QFontMetricsF(self._fonts[0]).height() if pill.count else pill.height
-        painter.setPen(self._palette.token("label"))
-        painter.setFont(self._fonts[0])
-        painter.drawText(QRectF(0, bool(pill.count), pill.width, name_height), Qt.AlignmentFlag.AlignCenter, pill.name)
-        if pill.count:
-            painter.setPen(self._palette.token("label_muted"))
-            painter.setFont(self._fonts[1])
-            box = QRectF(0, 1 + name_height, pill.width, pill.height - name_height - 2)
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, pill.count)

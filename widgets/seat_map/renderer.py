@@ -222,7 +222,8 @@ class Renderer:
     def _atlas(self, diameter: int) -> SpriteAtlas:
         atlas = self._atlases.get(diameter)
         if atlas is None:
-            atlas = SpriteAtlas(self.palette, self.states.kinds, diameter)
+            squares = (other.colors for other in self._atlases.values() if other.diameter_px <= SOLID_MAX_PX)
+            atlas = SpriteAtlas(self.palette, self.states.kinds, diameter, next(squares, None))
             self._atlases[diameter] = atlas
             if len(self._atlases) > _ATLASES_KEPT:
                 self._atlases.popitem(last=False)

@@ -61,12 +61,15 @@ class RowLabels:
 
     def paint(self, painter: QPainter, clip: QRect, dpr: float) -> None:
         """Paint the placed names that touch the clip (logical px); the painter counts device px."""
-        if self._atlas is not None:
+        if self._atlas is None:
+            return
+        names = self._atlas[1].pixmap
+        edges = _touching(self._edge_fragments, clip, dpr)
+        if len(edges):
             patch = self._patch_for(self._atlas[0])
-            edges = _touching(self._edge_fragments, clip, dpr)
             draw_fragments(painter, _patches(edges, patch), patch)
-            draw_fragments(painter, edges, self._atlas[1].pixmap)
-            draw_fragments(painter, _touching(self._fragments, clip, dpr), self._atlas[1].pixmap)
+            draw_fragments(painter, edges, names)
+        draw_fragments(painter, _touching(self._fragments, clip, dpr), names)
 
     def _patch_for(self, text_px: int) -> QPixmap:
         """Names at the edge of the view lie on seats: each on a patch of its own."""
@@ -93,9 +96,12 @@ class RowLabels:
 
 def _touching(fragments: Places, clip: QRect, dpr: float) -> Places:
     """Fragments of which a part lies in the clip (logical px)."""
-    x, y, reach_x, reach_y = fragments[:, 0], fragments[:, 1], fragments[:, 4] / 2 + 1, fragments[:, 5] / 2 + 1
-    touched = (x + reach_x > clip.left() * dpr) & (x - reach_x < (clip.right() + 1) * dpr)
-    touched &= (y + reach_y > clip.top() * dpr) & (y - reach_y < (clip.bottom() + 1) * dpr)
+    if not len(fragments):
+        return fragments
+    middle = np.array((clip.left() + clip.width() / 2, clip.top() + clip.height() / 2)) * dpr
+    # All names of an atlas are of one size: a name touches the clip where its centre is this near to the clip's.
+    reach = (np.array((clip.width(), clip.height())) * dpr + fragments[0, 4:6]) / 2 + 1
+    touched = (np.abs(fragments[:, 0:2] - middle) < reach).all(axis=1)
     return fragments if touched.all() else fragments[touched]
 
 

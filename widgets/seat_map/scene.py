@@ -126,6 +126,18 @@ class Scene:
         view = camera.view()
         return self.grid.seats_inside(view.left, view.top, view.right, view.bottom)
 
+    @property
+    def behind(self) -> bool:
+        """Whether labels wait to be drawn, simpler ones standing in."""
+        return self.renderer.level is Level.FAR and self._sections.behind
+
+    def catch_up(self) -> bool:
+        """Draw some of the labels that wait; True once all must be painted anew."""
+        done = self._sections.catch_up()
+        if done:
+            self._veil.spoil()
+        return done
+
     def recount(self) -> list[QRect]:
         """Refresh the numbers of free seats; rectangles to paint again."""
         if self.renderer.level is not Level.FAR or self._counted == self.states.changes:

@@ -16,6 +16,7 @@ from PySide6.QtGui import QPainter
 from widgets.seat_map.beds import MARGIN_PITCHES, Bed
 from widgets.seat_map.camera import Bounds, Camera
 from widgets.seat_map.glyphs import draw_fragments
+from widgets.seat_map.label_group import LabelGroup, Placing
 from widgets.seat_map.label_room import Boxes, Flags, touching
 from widgets.seat_map.label_style import LabelledSections, LabelStyle
 from widgets.seat_map.palette import MapPalette
@@ -26,6 +27,8 @@ from widgets.seat_map.section_axes import section_axes
 _MOST_SHARE = 0.7  # of all sections that must have room for a form
 _STEP = math.log(1.02)  # of the scale, within which labels stay as they were chosen
 _LAYOUTS_KEPT = 300
+_MOST_AT_ONCE = 64
+"""Labels that are drawn within one frame while others can stand in; a label takes about 30 us, a turned one 60."""
 
 
 class SectionLabels:
@@ -60,8 +63,11 @@ class SectionLabels:
                 along = LabelStyle(form, labelled, palette, write, turned=True)
                 self._ways[form] += [(along, False), (level, True)]
         self._laid_for = (0, 0.0)
-        self._layouts: dict[int, list[_Group]] = {}
-        self._groups: list[_Group] = []
+        self._layouts: dict[int, list[LabelGroup]] = {}
+        self._groups: list[LabelGroup] = []
+        self._view: Placing | None = None
+        self._wanted: tuple[int, list[LabelGroup]] | None = None
+        """Step and labels that are shown once they are drawn."""
 
     @property
     def turned(self) -> dict[int, float]:
@@ -88,14 +94,49 @@ class SectionLabels:
         }
 
     def place(self, camera: Camera, dpr: float) -> None:
-        """Choose the forms, and the sections that have room for them, for this camera."""
+        """Choose the forms, and the sections that have room for them, for this camera.
+
+        Where many pictures of new labels would have to be drawn, the labels of a smaller scale stay for the moment,
+        for what had room there has room here; `catch_up` then draws the new ones.
+        """
+        self._view = Placing(camera.scale, np.array(camera.to_px(0.0, 0.0)), (camera.width, camera.height), dpr)
         step = math.floor(math.log(camera.scale) / _STEP)
-        if (step, dpr) != self._laid_for:
-            self._laid_for = step, dpr
-            self._groups = self._layout(step)
-        origin = np.array(camera.to_px(0.0, 0.0))
+        wanted = self._groups if (step, dpr) == self._laid_for else self._layout(step)
+        shown_step, shown_dpr = self._laid_for
+        may_wait = bool(self._groups) and shown_step <= step and shown_dpr == dpr and wanted is not self._groups
+        self._wanted = None
+        if may_wait and self._missing(wanted) > _MOST_AT_ONCE:
+            self._wanted = step, wanted
+        else:
+            self._laid_for, self._groups = (step, dpr), wanted
         for group in self._groups:
-            group.place(self._middle, camera.scale, origin, dpr)
+            group.place(self._view)
+
+    @property
+    def behind(self) -> bool:
+        """Whether other labels wait to be drawn."""
+        return self._wanted is not None
+
+    def catch_up(self) -> bool:
+        """Draw some of the labels that wait; True once all of them are there and shown."""
+        if self._wanted is None or self._view is None:
+            return False
+        step, wanted = self._wanted
+        left = _MOST_AT_ONCE
+        for group in wanted:
+            left -= group.draw(self._view, left)
+            if left <= 0:
+                return False
+        self._wanted = None
+        self._laid_for, self._groups = (step, self._view.dpr), wanted
+        for group in wanted:
+            group.place(self._view)
+        return True
+
+    def _missing(self, groups: list[LabelGroup]) -> int:
+        """How many labels of these that are in view are not drawn."""
+        assert self._view is not None
+        return sum(len(group.missing(self._view)) for group in groups)
 
     def set_counts(self, counts: npt.NDArray[np.intp]) -> list[QRect]:
         """New numbers of free seats; rectangles of the labels that must be painted again."""
@@ -108,8 +149,8 @@ class SectionLabels:
                 style.forget(np.flatnonzero(changed))
         stale: list[QRect] = []
         for group in self._groups:
-            if group.style.form is PillForm.NAME_AND_COUNT and len(group.boxes):
-                group.style.draw(group.ranks, self._laid_for[1])
+            if self._view and group.style.form is PillForm.NAME_AND_COUNT and len(group.boxes):
+                group.draw(self._view, len(group.ranks))
                 stale += [QRect(*box) for box in group.boxes[changed[group.ranks]].tolist()]
         return stale
 
@@ -118,10 +159,10 @@ class SectionLabels:
         painter.save()
         painter.scale(1 / dpr, 1 / dpr)
         for group in self._groups:
-            draw_fragments(painter, group.touching(clip), group.style.sheet(dpr).pixmap)
+            draw_fragments(painter, group.touching(clip), group.pixmap(dpr))
         painter.restore()
 
-    def _layout(self, step: int) -> list[_Group]:
+    def _layout(self, step: int) -> list[LabelGroup]:
         """The labels of a step of the scale: what has room at its lower end has room in all of it."""
         found = self._layouts.get(step)
         if found is None:
@@ -131,9 +172,9 @@ class SectionLabels:
             self._layouts[step] = found
         return found
 
-    def _lay_out(self, scale: float) -> list[_Group]:
+    def _lay_out(self, scale: float) -> list[LabelGroup]:
         """The richest form that most sections have room for, then simpler ones for the rest."""
-        forms, groups = list(PillForm), list[_Group]()
+        forms, groups = list(PillForm), list[LabelGroup]()
         least = _MOST_SHARE * len(self._sections)
         for at, form in enumerate(forms):
             groups = self._choose([form], scale, [])
@@ -141,7 +182,7 @@ class SectionLabels:
                 return self._choose(forms[at + 1 :], scale, groups)
         return groups
 
-    def _choose(self, forms: list[PillForm], scale: float, groups: list[_Group]) -> list[_Group]:
+    def _choose(self, forms: list[PillForm], scale: float, groups: list[LabelGroup]) -> list[LabelGroup]:
         """Add labels of these forms for sections that have none, beside the labels that there are."""
         groups = list(groups)
         waiting = np.ones(len(self._sections), np.bool_)
@@ -154,15 +195,14 @@ class SectionLabels:
             if len(ranks):
                 waiting[ranks] = False
                 taken = np.concatenate((taken, style.boxes(scale)[ranks]))
-                groups.append(_Group(style, ranks))
-        return _one_for_each_style(groups)
+                groups.append(LabelGroup(style, ranks, self._middle))
+        return self._one_for_each_style(groups)
 
-
-def _one_for_each_style(groups: list[_Group]) -> list[_Group]:
-    by_style: dict[LabelStyle, list[Indices]] = {}
-    for group in groups:
-        by_style.setdefault(group.style, []).append(group.ranks)
-    return [_Group(style, np.concatenate(ranks)) for style, ranks in by_style.items()]
+    def _one_for_each_style(self, groups: list[LabelGroup]) -> list[LabelGroup]:
+        by_style: dict[LabelStyle, list[Indices]] = {}
+        for group in groups:
+            by_style.setdefault(group.style, []).append(group.ranks)
+        return [LabelGroup(style, np.concatenate(ranks), self._middle) for style, ranks in by_style.items()]
 
 
 def _with_room(style: LabelStyle, wished: Flags, scale: float, taken: Boxes) -> Indices:
@@ -171,38 +211,6 @@ def _with_room(style: LabelStyle, wished: Flags, scale: float, taken: Boxes) -> 
     if len(at) and len(taken):
         wished[at] = ~touching(style.boxes(scale)[at], taken).any(axis=1)
     return np.flatnonzero(style.room.kept(wished, scale))
-
-
-class _Group:
-    """Labels of one style, by their ranks among all sections."""
-
-    def __init__(self, style: LabelStyle, ranks: Indices) -> None:
-        self.style = style
-        self.ranks = ranks
-        self.boxes = np.empty((0, 4), np.intp)
-        """Left, top, width, height of each label, turned as it is; logical px."""
-        self._half = style.sizes[ranks] / 2
-        self._sizes = np.ceil(style.sizes[ranks])
-        self._fragments: npt.NDArray[np.float64] | None = None
-        self._dpr = 0.0
-
-    def place(self, middle: Boxes, scale: float, origin: npt.NDArray[np.float64], dpr: float) -> None:
-        """Where the labels are now; draws those that are not drawn yet."""
-        self.style.draw(self.ranks, dpr)
-        if self._fragments is None or self._dpr != dpr:
-            self._dpr = dpr
-            self._fragments = self.style.sheet(dpr).fragments(self.ranks)
-        corners = np.rint(middle[self.ranks] * scale - self._half + origin)
-        self.boxes = np.concatenate((corners, self._sizes), axis=1).astype(np.intp)
-        self._fragments[:, 0:2] = np.rint(corners * dpr) + self._fragments[:, 4:6] / 2
-
-    def touching(self, clip: QRect) -> npt.NDArray[np.float64]:
-        """Fragments of the labels that touch the clip."""
-        left, top, width, height = self.boxes.T
-        touched = (left <= clip.right()) & (top <= clip.bottom())
-        touched &= (left + width > clip.left()) & (top + height > clip.top())
-        fragments = self._fragments if self._fragments is not None else np.empty((0, 10))
-        return fragments if touched.all() else fragments[touched]
 
 
 def _labelled(plan: SeatMapPlan, beds: tuple[Bed, ...], pitch: float) -> LabelledSections:

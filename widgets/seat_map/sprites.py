@@ -59,7 +59,10 @@ class SpriteAtlas:
     and an array over keys of opaque blocks of that many pixels.
     """
 
-    def __init__(self, palette: MapPalette, kinds: npt.NDArray[np.uint16], diameter_px: int) -> None:
+    def __init__(
+        self, palette: MapPalette, kinds: npt.NDArray[np.uint16], diameter_px: int, colors: Words | None = None
+    ) -> None:
+        """`colors` are those of another atlas of squares, which has the same ones."""
         self.diameter_px = diameter_px
         self._palette = palette
         self._kinds = [(int(code) >> 3, int(code) & 7) for code in kinds]
@@ -72,7 +75,7 @@ class SpriteAtlas:
         if diameter_px > SOLID_MAX_PX:
             self._lay_out()
         else:
-            self.colors = self._solid_colors()
+            self.colors = self._solid_colors() if colors is None else colors
 
     def prepare(self, keys: Keys) -> None:
         """Draw the sprites of these keys that have not been drawn yet."""
@@ -96,6 +99,7 @@ class SpriteAtlas:
         # Row by row over all keys, so that one row of every sprite is one strided array of blocks.
         self._sprites = np.empty((size, count, size), np.uint32)
         self._drawn = np.zeros(count, np.bool_)
+        self._discs: dict[tuple[int, Look, int], Words] = {}
         for row, (left, width) in enumerate(self.spans):
             start = 4 * (row * count * size + left)
             blocks = np.ndarray((count,), f"V{4 * width}", self._sprites.data.cast("B"), start, (4 * size,))
@@ -105,7 +109,16 @@ class SpriteAtlas:
         band, kind = divmod(key, len(self._kinds))
         dimmed, look = divmod(band, LOOK_COUNT)
         category, marks = self._kinds[kind]
-        sprite = draw_sprite(self._palette, Look(look), category, marks, self.diameter_px)
+        if self.diameter_px >= SHAPES_FROM_PX:
+            return self._drawn_sprite(dimmed, Look(look), category, marks)
+        # Marks do not show yet: kinds of one category share a disc.
+        disc = self._discs.get((dimmed, Look(look), category))
+        if disc is None:
+            disc = self._discs[dimmed, Look(look), category] = self._drawn_sprite(dimmed, Look(look), category, 0)
+        return disc
+
+    def _drawn_sprite(self, dimmed: int, look: Look, category: int, marks: int) -> Words:
+        sprite = draw_sprite(self._palette, look, category, marks, self.diameter_px)
         return _dim(sprite, self._palette.bed) if dimmed else sprite
 
 

@@ -128,7 +128,9 @@ class _Stage:
         timings["sweep_worst"] = max(self._step("numpy", partial(ours.zoom, 1.12)) for _ in range(steps))
         ours.deep(self._seats // 3, DEEP_PX)
         ours.settle()
-        timings["hover"] = min(self._step("numpy", partial(ours.hover, at)) for at in range(2 * self._repeats))
+        timings["hover"] = min(
+            self._step("numpy", partial(ours.hover, event)) for event in ours.hovers(4 * self._repeats)
+        )
         ours.fit()
         ours.settle()
         timings["settled_frame"] = min(self._step("numpy", ours.map._settle) for _ in range(self._repeats * _OURS_MORE))

@@ -118,17 +118,22 @@ class NumpyStamps(Subject):
         self.map._settle()
         self.settle()
 
-    def hover(self, at: int) -> None:
-        """The pointer moves on to the next seat, and the block that a click would take is shown."""
+    def hovers(self, count: int) -> list[QMouseEvent]:
+        """So many moves of the pointer to the next seat; the block that a click would take is shown from now on."""
         grid, last = self.map.scene.grid, len(self.map.plan.x) - 1
         self.map.set_block_of(lambda seat_no: range(max(0, min(seat_no, last - 3)), min(seat_no, last - 3) + 4))
         x, y = self.map.scene.position(last // 3)
         near = grid.seats_in(x - 2 * grid.pitch, y - 2 * grid.pitch, x + 2 * grid.pitch, y + 2 * grid.pitch)
-        point = QPointF(self.map.seat_rect(int(near[at % len(near)])).center())
-        event = QMouseEvent(
-            QEvent.Type.MouseMove, point, self.map.mapToGlobal(point), Qt.MouseButton.NoButton,
-            Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier,
-        )  # fmt: skip
+        points = [QPointF(self.map.seat_rect(int(near[at % len(near)])).center()) for at in range(count)]
+        return [
+            QMouseEvent(
+                QEvent.Type.MouseMove, point, self.map.mapToGlobal(point), Qt.MouseButton.NoButton,
+                Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier,
+            ) for point in points
+        ]  # fmt: skip
+
+    def hover(self, event: QMouseEvent) -> None:
+        """The pointer moves."""
         QCoreApplication.sendEvent(self.map, event)
 
     def band(self) -> None:
