@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
+from uuid_utils.compat import uuid7
+
 from booking.domain.caller import Caller, Role
 from booking.domain.item_actions import ItemAction
 from booking.domain.items import ItemDetail, ItemWish
@@ -154,6 +156,17 @@ async def failed_capture(house: House) -> tuple[PaymentStep, ItemDetail]:
     capture = next(op for op in settled.order.operations if op.kind is OperationKind.CAPTURE)
     await house.record(capture.operation_id, ResultOutcome.DECLINED, code="expired")
     return step, await house.item("capture-failed")
+
+
+async def stray_charge(house: House, captured: int, refunded: int = 0) -> ItemDetail:
+    """What a comparison finds when a charge of 80.00 was made by hand at the provider."""
+    await house.db.fetch(
+        "SELECT open_item_about($1, 'provider-only', 'sandbox:ch_stray', NULL, NULL, NULL, 'sandbox', 8000, 'EUR',"
+        " jsonb_build_object('provider_ref', 'ch_stray', 'authorized_minor', 8000, 'captured_minor', $2::bigint,"
+        " 'refunded_minor', $3::bigint), booking_now())",
+        uuid7(), captured, refunded,
+    )  # fmt: skip
+    return await house.item("provider-only")
 
 
 def offered(detail: ItemDetail) -> list[ItemAction]:

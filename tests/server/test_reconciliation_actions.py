@@ -34,7 +34,7 @@ from booking.services.orders import order_as_it_stands
 from booking.store.database import Database
 from tests.server.box_office import Clock, Desk, count, digest_of, reported, seat_states, till
 from tests.server.reconciliation_house import House, failed_capture, offered, open_house, unknown_authorization
-from tests.server.refund_desk import issued, refund
+from tests.server.refund_desk import issued, pay_part, provider_says, refund
 
 
 @pytest.fixture
@@ -126,6 +126,37 @@ async def test_what_was_captured_at_the_second_try_can_be_refunded(house: House)
     assert (await order_as_it_stands(house.db, step.order.order_id)).status == "REFUNDED"
     assert [charge.refunded for charge in house.sandbox.ledger.charges.values()] == [step.order.amount_minor]
     assert await house.open_kinds() == []
+
+
+@pytest.mark.parametrize("refused_again", [False, True])
+async def test_what_an_accepted_refund_still_owes_is_paid_back_by_a_person(house: House, refused_again: bool) -> None:
+    """P19, R25: of two cards one took its part back, so that the tickets are void; the other's part is owed."""
+    desk = Desk(house.db, house.ana, house.event_id)
+    order = await desk.check_out(await desk.hold(0, 1, 2))
+    for amount, in_parts in ((5_000, True), (7_000, False)):
+        part = (await pay_part(desk, order, OperationKind.AUTHORIZE, amount, in_parts=in_parts)).operation
+        await drive_operation.take_at_once(house.db, house.provider, part)
+    await house.work()
+    tickets = await issued(house.db, house.ana, order.order_id)
+    newest, other = (await refund(house.db, house.ana, order.order_id, tickets[:2])).value.refunds
+    assert (newest.amount_minor, other.amount_minor) == (7_000, 1_000)
+    await provider_says(house.db, newest)
+    await provider_says(house.db, other, ResultOutcome.DECLINED, code="card-closed")
+    item = await house.item("refund-failed")
+    # Not all that the charge has: the third ticket is good.
+    assert [each.most_minor for each in item.actions if each.action is ItemAction.REFUND] == [1_000]
+    acted = await house.act(item, ItemAction.REFUND)
+    await settle_items.end_settled_items(house.db)
+    assert await house.open_kinds() == ["refund-failed"]
+    again = next(op for op in acted.operations if op.kind is OperationKind.REFUND and op.status == "CREATED")
+    if refused_again:
+        await provider_says(house.db, again, ResultOutcome.DECLINED, code="card-closed")
+        await settle_items.end_settled_items(house.db)
+        acted = await house.act(await house.item("refund-failed"), ItemAction.REFUND)
+        again = next(op for op in acted.operations if op.kind is OperationKind.REFUND and op.status == "CREATED")
+    order = await provider_says(house.db, again)
+    await settle_items.end_settled_items(house.db)
+    assert (await house.open_kinds(), order.status) == ([], "PARTLY_REFUNDED")
 
 
 async def test_a_second_refusal_has_an_item_of_its_own_and_the_first_one_ends(house: House) -> None:

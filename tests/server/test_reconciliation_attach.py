@@ -13,31 +13,20 @@ from booking.domain.errors import (
     RefundTooMuchError,
 )
 from booking.domain.item_actions import ItemAction
-from booking.domain.items import ItemDetail, ItemState
+from booking.domain.items import ItemState
 from booking.domain.model import ResultOutcome
 from booking.domain.states import OperationKind
 from booking.services import settle_items
 from booking.services.issue_tickets import issue_new, prepare
 from booking.store.database import Database
 from tests.server.box_office import count
-from tests.server.reconciliation_house import House, failed_capture, offered, open_house
+from tests.server.reconciliation_house import House, failed_capture, offered, open_house, stray_charge
 
 
 @pytest.fixture
 async def house(database: Database) -> AsyncIterator[House]:
     async with open_house(database) as house:
         yield house
-
-
-async def stray_charge(house: House, captured: int) -> ItemDetail:
-    """What a comparison finds when a charge was made by hand at the provider."""
-    await house.db.fetch(
-        "SELECT open_item_about($1, 'provider-only', 'sandbox:ch_stray', NULL, NULL, NULL, 'sandbox', 8000, 'EUR',"
-        " jsonb_build_object('provider_ref', 'ch_stray', 'authorized_minor', 8000, 'captured_minor', $2::bigint),"
-        " booking_now())",
-        uuid7(), captured,
-    )  # fmt: skip
-    return await house.item("provider-only")
 
 
 class TestAttach:
@@ -54,6 +43,19 @@ class TestAttach:
         opened = await house.act(bound, ItemAction.REFUND)
         (operation,) = [op for op in opened.operations if op.kind is OperationKind.REFUND]
         await house.record(operation.operation_id, ResultOutcome.SUCCEEDED, 8_000)
+        await settle_items.end_settled_items(house.db)
+        assert (await house.read(item.item.item_id)).item.resolution == "the money went back"
+
+    async def test_of_a_stray_charge_goes_back_what_was_captured_and_not_refunded_there(self, house: House) -> None:
+        """P18: of 80.00 that were authorized 50.00 were taken, and 10.00 have gone back already."""
+        step = await house.sell()
+        item = await stray_charge(house, captured=5_000, refunded=1_000)
+        bound = await house.act(item, ItemAction.ATTACH, order_id=step.order.order_id)
+        refund = next(each for each in bound.actions if each.action is ItemAction.REFUND)
+        assert refund.most_minor == 4_000
+        opened = await house.act(bound, ItemAction.REFUND)
+        (operation,) = [op for op in opened.operations if op.kind is OperationKind.REFUND and op.status == "CREATED"]
+        await house.record(operation.operation_id, ResultOutcome.SUCCEEDED, 4_000)
         await settle_items.end_settled_items(house.db)
         assert (await house.read(item.item.item_id)).item.resolution == "the money went back"
 

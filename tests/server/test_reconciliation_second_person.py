@@ -15,10 +15,18 @@ from booking.domain.errors import (
 from booking.domain.item_actions import ItemAction
 from booking.domain.items import ItemState
 from booking.domain.model import ResultOutcome
+from booking.domain.states import OperationKind
 from booking.services import settle_items
 from booking.store.database import Database
 from tests.server.box_office import count
-from tests.server.reconciliation_house import House, failed_capture, offered, open_house, unknown_authorization
+from tests.server.reconciliation_house import (
+    House,
+    failed_capture,
+    offered,
+    open_house,
+    stray_charge,
+    unknown_authorization,
+)
 
 
 @pytest.fixture
@@ -53,6 +61,22 @@ class TestSecondPerson:
         await house.limit(8_000)
         assert (await house.act(item, ItemAction.CAPTURE)).item.state is ItemState.OPEN
         await house.work()
+
+    async def test_the_limit_counts_what_one_person_pays_back_in_slices(self, house: House) -> None:
+        step = await house.sell()
+        item = await house.act(await stray_charge(house, 8_000), ItemAction.ATTACH, order_id=step.order.order_id)
+        await house.limit(5_000)
+        item = await house.act(await house.read(item.item.item_id), ItemAction.REFUND, amount_minor=4_000)
+        (operation,) = [op for op in item.operations if op.kind is OperationKind.REFUND]
+        await house.record(operation.operation_id, ResultOutcome.SUCCEEDED, 4_000)
+        item = await house.read(item.item.item_id)
+        assert [each.needs_second_person for each in item.actions if each.action is ItemAction.REFUND] == [True]
+        within = await house.act(item, ItemAction.REFUND, amount_minor=1_000)
+        assert within.approval is None
+        (operation,) = [op for op in within.operations if op.status == "CREATED"]
+        await house.record(operation.operation_id, ResultOutcome.SUCCEEDED, 1_000)
+        above = await house.act(await house.read(item.item.item_id), ItemAction.REFUND, amount_minor=1)
+        assert above.approval is not None
 
     async def test_a_currency_may_have_a_limit_of_its_own(self, house: House) -> None:
         _, item = await failed_capture(house)

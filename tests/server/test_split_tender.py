@@ -88,8 +88,8 @@ async def test_a_batch_counts_the_cards_of_earlier_parts_before_it_asks_them_aga
     asked = [
         {
             "operation_id": str(one.operation_id), "outcome": "succeeded", "amount": one.amount_minor,
-            "provider_ref": "c", "decline_code": "", "card_brand": "", "next_action": "", "evidence": [], "source": "provider:sandbox",
-            "spare": [str(uuid7()), str(uuid7())], "card_fingerprint": card,
+            "provider_ref": "c", "decline_code": "", "card_brand": "", "next_action": "", "evidence": [],
+            "source": "provider:sandbox", "spare": [str(uuid7()), str(uuid7())], "card_fingerprint": card,
         }
         for one, card in ((last, "a"), (other, "z"))
     ]  # fmt: skip

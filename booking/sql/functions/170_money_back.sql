@@ -28,8 +28,9 @@ BEGIN
     RETURN v_order;
 END $$;
 
--- The charges of an order that took money, and what of each can go back: newest card first, cash last. `pending` is on its way
--- back and not decided: it cannot be given twice. `standing`: 'taken'; 'authorized', its capture was not sent; 'capturing', its
+-- The charges of an order that took money, and what of each can go back: newest card first, cash last. `charged` is what was taken:
+-- of a charge that people made at the provider perhaps less than was authorized. `pending` is on its way back and not
+-- decided: it cannot be given twice. `standing`: 'taken'; 'authorized', its capture was not sent; 'capturing', its
 -- capture was sent and is not decided; 'lost', its capture was refused for good, so that nothing was taken.
 CREATE OR REPLACE FUNCTION money_of_order(p_order uuid)
 RETURNS TABLE (operation_id uuid, kind text, provider text, card_brand text, advice text, charged bigint, refunded bigint,
@@ -38,6 +39,9 @@ LANGUAGE sql STABLE AS $$
     WITH ops AS MATERIALIZED (SELECT * FROM payment_operations p WHERE p.order_id = p_order OFFSET 0),
     charges AS (
         SELECT c.*,
+               coalesce((SELECT k.amount_minor FROM ops k
+                          WHERE k.parent_id = c.operation_id AND k.kind = 'capture' AND k.status = 'SUCCEEDED'),
+                        c.amount_minor) AS charged,
                CASE WHEN c.kind <> 'authorize' THEN 'taken'
                     ELSE coalesce((SELECT CASE k.status WHEN 'SUCCEEDED' THEN 'taken' WHEN 'DECLINED' THEN 'lost'
                                                         WHEN 'CREATED' THEN 'authorized' ELSE 'capturing' END
@@ -52,8 +56,8 @@ LANGUAGE sql STABLE AS $$
                             AND b.status NOT IN ('SUCCEEDED', 'DECLINED')), 0)::bigint AS pending
           FROM ops c
          WHERE c.kind IN ('authorize', 'sale', 'cash') AND c.status = 'SUCCEEDED')
-    SELECT c.operation_id, c.kind, c.provider, c.card_brand, c.advice, c.amount_minor, c.refunded, c.pending,
-           CASE c.standing WHEN 'lost' THEN 0 ELSE greatest(0, c.amount_minor - c.refunded - c.pending) END, c.standing
+    SELECT c.operation_id, c.kind, c.provider, c.card_brand, c.advice, c.charged, c.refunded, c.pending,
+           CASE c.standing WHEN 'lost' THEN 0 ELSE greatest(0, c.charged - c.refunded - c.pending) END, c.standing
       FROM charges c
      ORDER BY c.kind = 'cash', c.created_at DESC, c.operation_id DESC
 $$;

@@ -134,15 +134,53 @@ BEGIN
         RETURN CASE WHEN v_captured THEN 'to-be-told' ELSE 'capture-missing' END;
     ELSIF p_charge.kind = 'authorize' AND NOT v_captured THEN
         RETURN CASE WHEN p_charge.advice = 'goods-issued' THEN 'to-be-told' ELSE 'to-be-let-go' END;
-    ELSIF p_op.kind = 'refund' AND p_op.money_back_id IS NOT NULL THEN
-        RETURN 'to-be-told';  -- its tickets stay valid: money of theirs goes back by another refund of them
-    ELSIF p_charge.advice = 'goods-issued' AND p_op.kind <> 'refund' THEN
-        RETURN 'to-be-told';
     ELSIF p_charge.kind = 'sale' THEN
         RETURN 'to-be-told';  -- a terminal takes its own sale back, or a till pays it out
+    ELSIF p_op.money_back_id IS NULL AND p_charge.advice = 'goods-issued' AND p_op.kind <> 'refund' THEN
+        RETURN 'to-be-told';
     END IF;
-    RETURN CASE WHEN (SELECT m.refundable FROM money_of_charge(p_charge.operation_id) m) > 0 THEN 'to-be-paid-back' ELSE 'to-be-told' END;
+    RETURN CASE WHEN most_to_pay_back(p_op, p_charge) > 0 THEN 'to-be-paid-back' ELSE 'to-be-told' END;
 END $$;
+
+-- What an act owes of a part that was refused: nothing once all of it was refused, because its tickets are valid again and go back
+-- by another act. Its tickets are void when other money of it went back: then the rest is owed, less what was opened for it since.
+-- What the provider says went back after all is not owed: that is another item.
+CREATE OR REPLACE FUNCTION owed_by_act(p_op payment_operations) RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT CASE WHEN p_op.status = 'DECLINED' AND EXISTS (
+                     SELECT FROM money_backs a WHERE a.money_back_id = p_op.money_back_id AND a.status = 'ACCEPTED')
+                 AND NOT EXISTS (SELECT FROM reconciliation_items i
+                                  WHERE i.operation_id = p_op.operation_id AND i.kind = 'result-conflict')
+                THEN greatest(0, p_op.amount_minor - coalesce(sum(b.amount_minor), 0)::bigint) ELSE 0 END
+      FROM payment_operations b
+     WHERE b.order_id = p_op.order_id AND b.parent_id = p_op.parent_id AND b.money_back_id = p_op.money_back_id
+       AND b.status <> 'DECLINED' AND b.created_at > p_op.created_at
+$$;
+
+-- What a person may pay back of a charge because of an operation of it: of a refund of tickets what it still owes, else all that
+-- can go back.
+CREATE OR REPLACE FUNCTION most_to_pay_back(p_op payment_operations, p_charge payment_operations)
+RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT CASE WHEN p_op.money_back_id IS NULL THEN m.refundable ELSE least(m.refundable, owed_by_act(p_op)) END
+      FROM money_of_charge((p_charge).operation_id) m
+$$;
+
+-- What people have paid back of a charge by acts on items, and not by a refund of tickets: a limit for one person counts it all, so
+-- that it is not given in slices.
+CREATE OR REPLACE FUNCTION paid_back_by_items(p_charge uuid) RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT coalesce(sum(b.amount_minor), 0)::bigint
+      FROM payment_operations b LEFT JOIN money_backs a USING (money_back_id)
+     WHERE b.order_id = (SELECT p.order_id FROM payment_operations p WHERE p.operation_id = p_charge)
+       AND b.parent_id = p_charge AND b.kind = 'refund' AND b.status <> 'DECLINED'
+       AND (a.money_back_id IS NULL OR b.created_at > a.created_at) AND b.idempotency_key NOT LIKE 'attached:%'
+$$;
+
+-- The amount by which a limit of one person is measured: that of the act, and for a refund what went back so before.
+CREATE OR REPLACE FUNCTION measured_amount(p_item reconciliation_items, p_action text, p_amount bigint)
+RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT p_amount + CASE WHEN p_action <> 'refund' THEN 0 ELSE coalesce((
+        SELECT paid_back_by_items(coalesce(p.parent_id, p.operation_id)) FROM payment_operations p
+         WHERE p.operation_id = p_item.operation_id), 0) END
+$$;
 
 -- What a situation allows, in the order in which people are shown it. The same table as in booking/domain/item_actions.py.
 CREATE OR REPLACE FUNCTION actions_of_situation(p_situation text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
@@ -192,7 +230,7 @@ BEGIN
     SELECT * INTO v_op FROM payment_operations p WHERE p.operation_id = p_item.operation_id;
     v_charge := charge_of(v_op);
     IF p_action = 'refund' THEN
-        RETURN (SELECT m.refundable FROM money_of_charge(v_charge.operation_id) m);
+        RETURN most_to_pay_back(v_op, v_charge);
     END IF;
     RETURN coalesce((p_item.detail ->> 'reported_minor')::bigint, v_charge.amount_minor);
 END $$;
@@ -212,7 +250,7 @@ BEGIN
     END IF;
     RETURN QUERY
     SELECT w.a, m.most, w.a IN ('capture', 'void', 'refund', 'attach', 'settled-outside')
-                        AND coalesce(coalesce(m.most, p_item.amount_minor) > v_limit, false),
+                        AND coalesce(measured_amount(p_item, w.a, coalesce(m.most, p_item.amount_minor)) > v_limit, false),
            w.a = 'settled-outside' AND needs_outcome(v_situation),
            CASE WHEN v_waits AND w.a <> 'note' THEN 'awaiting-approval' ELSE '' END
       FROM unnest(actions_of_situation(v_situation)) WITH ORDINALITY AS w (a, n)

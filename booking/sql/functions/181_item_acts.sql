@@ -53,7 +53,8 @@ BEGIN
     END IF;
     v_now := booking_now();
     IF v_may.second_person
-       AND coalesce(p_amount, v_may.most_minor, v_item.amount_minor) > second_person_limit(v_item.currency) THEN
+       AND measured_amount(v_item, p_action, coalesce(p_amount, v_may.most_minor, v_item.amount_minor))
+           > second_person_limit(v_item.currency) THEN
         INSERT INTO item_approvals (approval_id, item_id, action, asked_by, asked_at, reason, amount_minor, reference,
                                     order_id, outcome)
         VALUES (p_spare[1], p_item, p_action, p_staff, v_now, p_reason, p_amount, p_reference, p_order, p_outcome);
@@ -188,10 +189,12 @@ BEGIN
         WHEN 'void' THEN
             v_answer := let_charge_go(p_item, v_who, p_principal, p_reason, p_spare, p_now);
         WHEN 'refund' THEN
-            v_answer := open_money_back(
-                (charge_of((SELECT p FROM payment_operations p WHERE p.operation_id = p_item.operation_id))).operation_id,
-                'refund', coalesce(p_amount, most_of_action(p_item, 'refund')), 'same', p_spare[1], p_principal, NULL,
-                p_reason, p_now);
+            -- What a refund of tickets still owes is opened as a part of it.
+            SELECT b.* INTO v_answer
+              FROM payment_operations p CROSS JOIN LATERAL open_money_back(
+                   coalesce(p.parent_id, p.operation_id), 'refund', coalesce(p_amount, most_of_action(p_item, 'refund')),
+                   'same', p_spare[1], p_principal, NULL, p_reason, p_now, p.money_back_id) b
+             WHERE p.operation_id = p_item.operation_id;
         WHEN 'attach' THEN
             v_answer := attach_to_order(p_item, v_who, p_principal, p_order, p_reason, p_spare, p_now);
         WHEN 'settled-outside' THEN
@@ -339,13 +342,14 @@ CREATE OR REPLACE FUNCTION attached_key(p_item reconciliation_items) RETURNS tex
                 ELSE format('attached:%s:%s', p_item.provider, p_item.detail ->> 'provider_ref') END
 $$;
 
--- A stray charge as an operation of an order, with its capture if there was one.
+-- A stray charge as an operation of an order, with its capture if there was one, and what of that had gone back before.
 CREATE OR REPLACE FUNCTION write_attached_charge(
     p_item reconciliation_items, p_who text, p_principal text, p_order uuid, p_spare uuid[], p_now timestamptz
 ) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_ref      CONSTANT text := p_item.detail ->> 'provider_ref';
     v_captured CONSTANT bigint := coalesce((p_item.detail ->> 'captured_minor')::bigint, 0);
+    v_refunded CONSTANT bigint := coalesce((p_item.detail ->> 'refunded_minor')::bigint, 0);
 BEGIN
     INSERT INTO payment_operations (operation_id, order_id, event_id, part, kind, status, provider, principal,
                                     idempotency_key, provider_ref, amount_minor, currency, advice, decided_by,
@@ -362,6 +366,14 @@ BEGIN
                                         created_at, updated_at)
         SELECT p_spare[2], p.order_id, p.event_id, p.operation_id, p.part, 'capture', 'SUCCEEDED', p.provider,
                p.principal, p.idempotency_key || ':capture', p.provider_ref, v_captured, p.currency, p_who, p_now, p_now
+          FROM payment_operations p WHERE p.operation_id = p_spare[1];
+    END IF;
+    IF v_captured > 0 AND v_refunded > 0 THEN
+        INSERT INTO payment_operations (operation_id, order_id, event_id, parent_id, part, kind, status, provider,
+                                        principal, idempotency_key, provider_ref, amount_minor, currency, decided_by,
+                                        created_at, updated_at)
+        SELECT p_spare[3], p.order_id, p.event_id, p.operation_id, p.part, 'refund', 'SUCCEEDED', p.provider,
+               p.principal, p.idempotency_key || ':refund', p.provider_ref, v_refunded, p.currency, p_who, p_now, p_now
           FROM payment_operations p WHERE p.operation_id = p_spare[1];
     END IF;
 END $$;

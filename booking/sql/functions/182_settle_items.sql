@@ -114,7 +114,11 @@ BEGIN
         RETURN 'the charge was let go';
     END IF;
     SELECT * INTO v_money FROM money_of_charge(v_charge.operation_id);
-    IF p_item.kind = 'refund-failed' THEN
+    IF p_item.kind IN ('void-failed', 'refund-failed') AND EXISTS (
+            SELECT FROM money_backs a WHERE a.money_back_id = v_op.money_back_id AND a.status = 'ACCEPTED') THEN
+        RETURN CASE WHEN v_money.standing = 'lost' THEN 'nothing was taken'
+                    WHEN owed_by_act(v_op) = 0 AND open_follow_up_of(v_charge.operation_id) IS NULL THEN 'refunded' ELSE '' END;
+    ELSIF p_item.kind = 'refund-failed' THEN
         RETURN CASE WHEN EXISTS (SELECT FROM payment_operations r
                                   WHERE r.order_id = v_op.order_id AND r.parent_id = v_op.parent_id AND r.kind = 'refund'
                                     AND r.status = 'SUCCEEDED' AND r.created_at > v_op.created_at
