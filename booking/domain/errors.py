@@ -17,7 +17,11 @@
     │   ├── TooManyAttemptsError      too-many-attempts
     │   ├── ForbiddenError            forbidden
     │   ├── SecondPersonNeededError   second-person-needed
-    │   └── OperationNotYoursError    operation-not-yours
+    │   ├── OperationNotYoursError    operation-not-yours
+    │   ├── AdmissionRequiredError    admission-required
+    │   ├── AdmissionRefusedError     admission-refused
+    │   ├── RegistrationRefusedError  registration-refused
+    │   └── BotCheckFailedError       bot-check-failed
     ├── NotFoundError                 there is no such thing for this caller
     │   ├── EventNotFoundError        event-not-found
     │   ├── HoldNotFoundError         hold-not-found
@@ -27,7 +31,8 @@
     │   ├── TicketNotFoundError       ticket-not-found
     │   ├── HouseHoldNotFoundError    house-hold-not-found
     │   ├── ItemNotFoundError         item-not-found
-    │   └── RunNotFoundError          run-not-found
+    │   ├── RunNotFoundError          run-not-found
+    │   └── PlaceNotFoundError        place-not-found
     ├── ConflictError                 right as such, but not as things stand
     │   ├── KeyReusedError            key-reused
     │   ├── EventNotOnSaleError       event-not-on-sale
@@ -59,7 +64,8 @@
     │   ├── PaymentRunningError       payment-running
     │   ├── AmountMismatchError       amount-mismatch
     │   ├── ResultConflictError       result-conflict
-    │   └── PrintJobConflictError     print-job-conflict
+    │   ├── PrintJobConflictError     print-job-conflict
+    │   └── QueueClosedError          queue-closed
     └── UnavailableError              not now; the same key may be sent again after `retry_after_s`
         ├── KeyInProgressError        key-in-progress
         ├── RateLimitedError          rate-limited
@@ -187,6 +193,34 @@ class OperationNotYoursError(AccessError):
     code = "operation-not-yours"
 
 
+class AdmissionRequiredError(AccessError):
+    """The event is sold through its waiting room, and the call carries no admission token (R18)."""
+
+    code = "admission-required"
+
+
+class AdmissionRefusedError(AccessError):
+    """The admission token lets nobody in here. `reason` is one word, and stands in the answer beside its header."""
+
+    code = "admission-refused"
+
+    def __init__(self, detail: str = "", *, reason: str = "refused") -> None:
+        super().__init__(detail, fields=(FieldFault("header:Admission-Token", reason),))
+        self.reason = reason
+
+
+class RegistrationRefusedError(AccessError):
+    """The queue is for those who have registered, and this code is none of theirs (R21)."""
+
+    code = "registration-refused"
+
+
+class BotCheckFailedError(AccessError):
+    """Whoever joins was not found to be a person (R21)."""
+
+    code = "bot-check-failed"
+
+
 class NotFoundError(BookingError):
     code = "not-found"
 
@@ -225,6 +259,12 @@ class ItemNotFoundError(NotFoundError):
 
 class RunNotFoundError(NotFoundError):
     code = "run-not-found"
+
+
+class PlaceNotFoundError(NotFoundError):
+    """The account has no place in this queue."""
+
+    code = "place-not-found"
 
 
 class ConflictError(BookingError):
@@ -355,6 +395,12 @@ class ResultConflictError(ConflictError):
 
 class PrintJobConflictError(ConflictError):
     code = "print-job-conflict"
+
+
+class QueueClosedError(ConflictError):
+    """The queue takes nobody any more: the event is sold out, or its sale is over."""
+
+    code = "queue-closed"
 
 
 class UnavailableError(BookingError):

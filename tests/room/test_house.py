@@ -1,0 +1,212 @@
+"""All rooms of a process: durable before told, codes, settings, keys; booking comes and goes (R16, R20, R21)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import UUID
+
+import msgspec
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from booking.domain.admission_token import read, session_digest
+from booking.domain.errors import (
+    AuthorityAwayError,
+    BusyError,
+    EventNotFoundError,
+    InvalidRequestError,
+    RegistrationRefusedError,
+    SettingsChangedError,
+)
+from booking.room.authority import News, Purchase, SaleState
+from booking.room.event_room import Availability, Phase
+from booking.room.house import AUTHORITY_AWAY_AFTER_S, House
+from booking.room.settings import Queueing, Settings
+from booking.room.sqlite_store import SqliteStore
+from booking.room.store import Batch
+from tests.room.people import EVENT, OPENS_AT, Clock, account
+
+SETTINGS = Settings(queueing=Queueing.FIFO, new_users_per_minute=60_000)
+SESSION = session_digest("secret")
+
+
+@dataclass
+class FakeAuthority:
+    """Booking, as the test says it is."""
+
+    news: News = field(default_factory=News)
+    is_away: bool = False
+    heard: list[tuple[tuple[int, ...], str, set[str]]] = field(default_factory=list)
+
+    async def hear(self, events: tuple[int, ...], cursor: str, keys: Mapping[str, Ed25519PublicKey]) -> News:
+        self.heard.append((events, cursor, set(keys)))
+        if self.is_away:
+            raise AuthorityAwayError("away")
+        return self.news
+
+
+@dataclass
+class Building:
+    """A house that can be torn down and opened again."""
+
+    path: Path
+    clock: Clock = field(default_factory=Clock)
+    authority: FakeAuthority = field(default_factory=FakeAuthority)
+    stores: list[SqliteStore] = field(default_factory=list)
+
+    async def house(self) -> House:
+        """The house as the store has it; time is the test's."""
+        for store in self.stores:
+            await store.close()
+        self.stores = [SqliteStore(self.path)]
+        house = House(self.stores[0], await self.stores[0].load(), self.authority, clock=self.clock)
+        await house.prepare()
+        return house
+
+
+@pytest.fixture
+async def building(tmp_path: Path) -> AsyncIterator[Building]:
+    building = Building(tmp_path / "room.sqlite")
+    yield building
+    for store in building.stores:
+        await store.close()
+
+
+async def opened(building: Building, settings: Settings = SETTINGS) -> House:
+    house = await building.house()
+    await house.open_room(EVENT, OPENS_AT, settings, "ops", "on sale tomorrow")
+    return house
+
+
+async def test_places_keys_and_secrets_survive(building: Building) -> None:
+    house = await opened(building)
+    numbers = [await house.join(EVENT, account(n), "") for n in range(5)]
+    again = await building.house()
+    assert [await again.join(EVENT, account(n), "") for n in range(5)] == numbers
+    assert again.place_secret == house.place_secret
+    assert again.keys.signs(building.clock()) == house.keys.signs(building.clock())
+    assert again.hosted(EVENT).room.facts == house.hosted(EVENT).room.facts
+
+
+async def test_the_same_account_twice_at_once_is_told_when_its_place_is_durable(building: Building) -> None:
+    house = await opened(building)
+    await asyncio.gather(*(house.join(EVENT, account(1), "") for _ in range(20)))
+    again = await building.house()
+    assert len(again.hosted(EVENT).room.places) == 1
+
+
+async def test_a_turn_is_signed_for_its_account_and_session(building: Building) -> None:
+    house = await opened(building)
+    await house.hear()
+    number = await house.join(EVENT, account(1), "")
+    assert await house.collect(EVENT, number, SESSION) == ("", 0.0)
+    building.clock.now = OPENS_AT
+    await house.hear()
+    await house.tick()
+    token, expires_at = await house.collect(EVENT, number, SESSION)
+    admission = read(token, house.keys.published(OPENS_AT), OPENS_AT)
+    assert (admission.account_id, admission.event_id) == (UUID(bytes=account(1)), EVENT)
+    assert OPENS_AT < admission.expires_at == expires_at <= admission.slot_ends_at
+    again = await building.house()
+    token, _ = await again.collect(EVENT, number, SESSION)
+    assert read(token, again.keys.published(OPENS_AT), OPENS_AT).slot_id == admission.slot_id
+
+
+async def test_registration_codes_are_for_one_account_each(building: Building) -> None:
+    """R21."""
+    house = await opened(building, msgspec.structs.replace(SETTINGS, registration_required=True))
+    assert await house.add_codes(EVENT, ["Ab-12 34", "second-1"], "ops", "sent out") == 2
+    assert await house.add_codes(EVENT, ["ab-1234", "third-11"], "ops", "more") == 3
+    number = await house.join(EVENT, account(1), " AB-1234 ")
+    for code in ("ab-1234", "", "no-such-code"):
+        with pytest.raises(RegistrationRefusedError):
+            await house.join(EVENT, account(2), code)
+    again = await building.house()
+    assert await again.join(EVENT, account(1), "") == number
+    with pytest.raises(RegistrationRefusedError):
+        await again.join(EVENT, account(2), "ab-1234")
+    assert await again.join(EVENT, account(2), "second-1") == number + 1
+
+
+async def test_settings_change_from_a_version_and_are_in_the_log(building: Building) -> None:
+    house = await opened(building)
+    wanted = msgspec.structs.replace(SETTINGS, total_active_users=9)
+    after = await house.change_settings(EVENT, 1, wanted, "ops", "slower")
+    assert (after.version, after.total_active_users) == (2, 9)
+    with pytest.raises(SettingsChangedError):
+        await house.change_settings(EVENT, 1, SETTINGS, "ops", "stale")
+    with pytest.raises(InvalidRequestError) as refused:
+        await house.change_settings(EVENT, 2, msgspec.structs.replace(SETTINGS, token_life_s=1), "ops", "no")
+    assert [fault.pointer for fault in refused.value.fields] == ["/token_life_s"]
+    change, made = await house.changes(EVENT, 10)
+    assert (change.who, change.what, change.reason, made.what) == ("ops", "settings", "slower", "room-made")
+    assert '"total_active_users":200' in change.was.replace(" ", "")
+    assert '"total_active_users":9' in change.now
+    assert (await building.house()).hosted(EVENT).room.settings == after
+
+
+async def test_nobody_is_let_in_while_booking_is_away_and_joining_goes_on(building: Building) -> None:
+    """R16, R20."""
+    house = await opened(building)
+    building.authority.is_away = True
+    building.clock.now = OPENS_AT
+    await house.hear()
+    await house.join(EVENT, account(1), "")
+    await house.tick()
+    building.clock.move(1)
+    await house.tick()
+    assert (house.authority_is_there, house.hosted(EVENT).room.active) == (False, 0)
+    building.authority.is_away = False
+    await house.hear()
+    await house.tick()
+    assert (house.authority_is_there, house.hosted(EVENT).room.active) == (True, 1)
+    await house.join(EVENT, account(2), "")
+    building.clock.move(AUTHORITY_AWAY_AFTER_S)
+    await house.tick()
+    assert (house.authority_is_there, house.hosted(EVENT).room.active) == (False, 1)
+
+
+async def test_news_of_booking_free_slots_and_tell_what_is_left(building: Building) -> None:
+    """W3, W7, R19."""
+    house = await opened(building)
+    number = await house.join(EVENT, account(1), "")
+    building.clock.now = OPENS_AT
+    await house.hear()
+    await house.tick()
+    token, _ = await house.collect(EVENT, number, SESSION)
+    slot_id = read(token, house.keys.published(OPENS_AT), OPENS_AT).slot_id
+    room, waiter = house.hosted(EVENT).room, house.hosted(EVENT).waiters.wait_for(99)
+    building.authority.news = News(
+        purchases=(Purchase(EVENT, account(1), slot_id), Purchase(EVENT + 1, account(1), slot_id)),
+        sales=(SaleState(EVENT, OPENS_AT, False, Availability.MAY_COME_BACK),),
+        account_keys={UUID(int=3): b"secret"},
+        cursor="17",
+    )
+    await house.hear()
+    assert (room.active, room.availability, waiter.done()) == (0, Availability.MAY_COME_BACK, True)
+    assert house.account_keys == {UUID(int=3): b"secret"}
+    building.authority.news = News(sales=(SaleState(EVENT, OPENS_AT, True, Availability.SOLD_OUT),), cursor="18")
+    await house.hear()
+    assert (room.phase, building.authority.heard[-1][1]) == (Phase.CLOSED, "17")
+    again = await building.house()
+    assert again.account_keys == {UUID(int=3): b"secret"}
+    await again.hear()
+    assert building.authority.heard[-1][1] == "18"
+
+
+async def test_a_store_that_fails_ends_the_house(building: Building) -> None:
+    house = await opened(building)
+    with pytest.raises(BusyError):
+        await house._write(Batch(notes=[("name", None)]))  # type: ignore[list-item]
+    assert house.failed.is_set()
+    with pytest.raises(BusyError):
+        await house.join(EVENT, account(1), "")
+
+
+async def test_an_event_without_a_room_has_none(building: Building) -> None:
+    house = await building.house()
+    with pytest.raises(EventNotFoundError):
+        await house.join(EVENT, account(1), "")
