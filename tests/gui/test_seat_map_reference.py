@@ -71,6 +71,7 @@ def drawn_by_the_map(plan: SeatMapPlan, view: View, theme: Theme) -> QImage:
     camera.set_plan(scene.bounds, scene.seat_diameter)
     camera.follows = False
     camera.x, camera.y, camera.scale = view.x, view.y, view.seat_px / scene.seat_diameter
+    camera.pixel = 1 / view.dpr
     image = blank(view.dpr, theme)
     scene.renderer.resize(image.width(), image.height(), view.dpr)
     scene.redraw(camera, view.dpr)
@@ -117,8 +118,10 @@ class Reference:
         return self.image
 
     def px(self, x: float, y: float) -> QPointF:
+        """The plan stands on whole pixels of the screen."""
         dpr, view = self.view.dpr, self.view
-        return QPointF((x - view.x) * self.scale + WIDTH * dpr / 2, (y - view.y) * self.scale + HEIGHT * dpr / 2)
+        left, top = round(WIDTH * dpr / 2 - view.x * self.scale), round(HEIGHT * dpr / 2 - view.y * self.scale)
+        return QPointF(x * self.scale + left, y * self.scale + top)
 
     def seat(self, seat: int, state: str) -> None:
         at = self.px(float(self.plan.x[seat]), float(self.plan.y[seat]))

@@ -42,9 +42,11 @@ class BedPolygons:
         if len(seen) < len(points):
             points = points[seen]
         px = points * np.float32(scale)
-        px += np.array((left + 0.5, top + 0.5), np.float32)
+        px += np.float32(0.5)
         np.floor(px, out=px)
         corners = px.clip(-_FARTHEST_PX, _FARTHEST_PX, out=px).astype(np.int32)
+        # Rounded before they are moved, as seats are.
+        corners += np.array((round(left), round(top)), np.int32)
         return (self._thin_polygons if few else self._polygons).filled(corners)
 
 

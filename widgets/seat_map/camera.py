@@ -43,6 +43,8 @@ class View:
 class Camera:
     """Maps plan units to the widget's logical pixels: px = (plan - centre) * scale + size / 2.
 
+    With a `pixel`, the picture stands on whole pixels of the screen, so that a picture that was moved is the one before.
+
     While `follows` is true the whole plan stays in view when the widget changes its size (S9); the first zoom or pan by
     a person ends that, `fit` starts it again.
     """
@@ -56,6 +58,8 @@ class Camera:
         self.y = 0.5
         self.scale = 1.0
         self.follows = True
+        self.pixel = 0.0
+        """Logical px to whole multiples of which the plan's origin is put; 0 when it stands where it falls."""
 
     def set_plan(self, bounds: Bounds, seat_diameter: float) -> None:
         """New plan: its bounds and the diameter of its seats (plan units); shows the whole."""
@@ -137,13 +141,21 @@ class Camera:
         self.x, self.y = x, y
         self._settle()
 
+    @property
+    def origin(self) -> tuple[float, float]:
+        """The plan's origin, px."""
+        x, y, pixel = self.width / 2 - self.x * self.scale, self.height / 2 - self.y * self.scale, self.pixel
+        return (round(x / pixel) * pixel, round(y / pixel) * pixel) if pixel else (x, y)
+
     def to_plan(self, x_px: float, y_px: float) -> tuple[float, float]:
         """Pixel → plan units."""
-        return self.x + (x_px - self.width / 2) / self.scale, self.y + (y_px - self.height / 2) / self.scale
+        left, top = self.origin
+        return (x_px - left) / self.scale, (y_px - top) / self.scale
 
     def to_px(self, x: float, y: float) -> tuple[float, float]:
         """Plan units → pixel."""
-        return (x - self.x) * self.scale + self.width / 2, (y - self.y) * self.scale + self.height / 2
+        left, top = self.origin
+        return x * self.scale + left, y * self.scale + top
 
     def view(self) -> Bounds:
         """The part of the plan that is seen."""

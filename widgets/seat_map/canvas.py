@@ -6,9 +6,12 @@ device pixel ratio stays 1: everything here counts device pixels.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, QRect
 from PySide6.QtGui import QImage, QPainter
 
 from widgets.seat_map.plan import Indices
@@ -37,6 +40,31 @@ class Canvas:
     def fill(self, word: np.uint32) -> None:
         """The whole picture in one colour."""
         self.image.fill(int(word))
+
+    def move(self, dx: int, dy: int) -> list[QRect]:
+        """Move the picture by whole px; what is left to be drawn."""
+        by = dy * self.stride + dx
+        # One copy within the memory, which numpy makes without a second one; what crosses an edge is drawn anew.
+        if by > 0:
+            self.memory[by:] = self.memory[:-by]
+        elif by < 0:
+            self.memory[:by] = self.memory[-by:]
+        wide, high = self.width_px, self.height_px
+        bare = [
+            QRect(0 if dx > 0 else wide + dx, 0, abs(dx), high),
+            QRect(0, 0 if dy > 0 else high + dy, wide, abs(dy)),
+        ]
+        return [box for box in bare if not box.isEmpty()]
+
+    @contextmanager
+    def only(self, part: QRect, reach_px: int) -> Iterator[None]:
+        """What is drawn meanwhile, within a reach around a part, stays in the part only."""
+        around = part.adjusted(-reach_px, -reach_px, reach_px, reach_px) & self.image.rect()
+        before = self.pixels[_places(around)].copy()
+        yield
+        drawn = self.pixels[_places(part)].copy()
+        self.pixels[_places(around)] = before
+        self.pixels[_places(part)] = drawn
 
     def fits(self, other: Canvas) -> bool:
         """Whether a place in one memory is the same place in the other's."""
@@ -96,3 +124,7 @@ class Canvas:
             window = np.ndarray((count,), f"V{4 * width}", self.memory.data, 0, (4,))
             self._windows[width] = window
         return window
+
+
+def _places(box: QRect) -> tuple[slice, slice]:
+    return slice(box.top(), box.bottom() + 1), slice(box.left(), box.right() + 1)

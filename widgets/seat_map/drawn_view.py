@@ -60,6 +60,7 @@ class DrawnSeatMap(QWidget):
         self._overlays = Overlays()
         self._pending: list[tuple[Indices, Bytes]] = []
         self._needs_full = True
+        self._seats_differ = True  # some seat looks otherwise than it is drawn
         self._drawn_dpr = 0.0
         self._last_flush_s = 0.0
         self._flush_timer = self._timer(FLUSH_MS, self._flush)
@@ -192,17 +193,22 @@ class DrawnSeatMap(QWidget):
             self.update(box)
 
     def _change_view(self) -> None:
-        self._redraw_later()
+        self._needs_full = True
+        self.update()
         self.view_changed.emit()
 
     def _redraw_later(self) -> None:
+        self._seats_differ = True
         self._needs_full = True
         self.update()
 
     def _redraw(self, dpr: float) -> None:
+        moved = not (self._seats_differ or self._settle_timer.isActive())
         self._settle_timer.stop()
         self._scene.renderer.resize(math.ceil(self.width() * dpr), math.ceil(self.height() * dpr), dpr)
-        place = self._scene.redraw(self._camera, dpr)
+        self._camera.pixel = 1 / dpr
+        place = self._scene.redraw(self._camera, dpr, moved=moved)
+        self._seats_differ = False
         self._overlays.place = self._texts.write_place(place.section, place.first_row, place.last_row) if place else ""
         self._needs_full = False
         self._drawn_dpr = dpr

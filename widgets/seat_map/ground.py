@@ -40,6 +40,11 @@ class Ground:
         self._upon = [(area, area_path(area), self._area_color(area)) for area in plan.areas if area.kind]
         self._images = [(image, picture) for image in plan.images if (picture := picture_of(image)) is not None]
 
+    @property
+    def moves(self) -> bool:
+        """Whether it looks the same after a move by whole pixels; pictures and dots are laid out from the corner."""
+        return not self._images and all(area.kind != "standing" for area, _, _ in self._upon)
+
     def paint(self, painter: QPainter, view: Bounds, scale: float, *, far: bool) -> None:
         """Paint what the view touches; `scale` is device px for each plan unit, `far` asks for coarse beds."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -13,11 +13,12 @@ from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
+from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter, QTransform
 
 from widgets.seat_map.bed_polygons import THIN_BELOW_PX, BedPolygons
 from widgets.seat_map.beds import Bed
-from widgets.seat_map.camera import MAX_SEAT_PX, Camera
+from widgets.seat_map.camera import MAX_SEAT_PX, Bounds, Camera
 from widgets.seat_map.canvas import Canvas
 from widgets.seat_map.ground import Ground
 from widgets.seat_map.numbers import SeatNumbers
@@ -32,6 +33,7 @@ from widgets.theme import Theme
 NUMBERS_FROM_PX = 17.0
 PICK_FROM_PX = 5.0
 _ATLASES_KEPT = 6
+_LINE_PX = 4  # farther than any line reaches beyond its outline
 _SEAT_SHARE = 0.80  # of the pitch: the widest disc that leaves neighbours apart
 _SEAT_SHARE_LEAST = 0.55
 
@@ -56,6 +58,7 @@ class Stats:
     """Work done since the start, exact: what tests gate on instead of time."""
 
     full: int = 0
+    moved: int = 0
     stamped: int = 0
     pixels: int = 0
     paints: int = 0
@@ -99,6 +102,8 @@ class Renderer:
         self._diameter = 1
         self._logical_px = 1.0
         self._whole = False
+        self._drawn: tuple[Canvas, tuple[float, float, float]] | None = None
+        """Where a whole picture is, and how the plan stands in it."""
         self._atlases: OrderedDict[int, SpriteAtlas] = OrderedDict()
         self._letters = HOUSE_LETTERS
         self.set_theme(theme)
@@ -119,6 +124,7 @@ class Renderer:
         self._ground = Ground(self.plan, self._beds, self.far_beds, self.palette)
         self._numbers = SeatNumbers(self.plan, self.grid, self.states, self.palette)
         self._atlases.clear()
+        self._drawn = None
 
     @property
     def canvas(self) -> Canvas:
@@ -151,16 +157,58 @@ class Renderer:
         """Draw everything for this camera."""
         self.stats.full += 1
         self._aim(camera)
-        scale, left, top = self._transform
-        canvas = self._canvas
-        canvas.fill(to_word(self.palette.ground))
-        painter = QPainter(canvas.image)
-        painter.setTransform(QTransform(scale, 0, 0, scale, left, top))
-        self._ground.paint(painter, camera.view(), scale, far=self.level is Level.FAR)
+        self._drawn = None
+        self._canvas.fill(to_word(self.palette.ground))
+        painter = QPainter(self._canvas.image)
+        self._draw_ground(painter, camera.view())
         painter.end()
-        view = camera.view().grown(self.seat_diameter)
-        slots = self.grid.slots_near(view.left, view.top, view.right, view.bottom)
-        self._stamp(slots)
+        self._stamp(self._slots_near(camera.view()))
+        self._drawn = self._canvas, self._transform
+
+    def move_to(self, camera: Camera) -> bool:
+        """The same for a camera that only moved since, while no seat looks otherwise than drawn: from the picture.
+
+        What comes into view is drawn as a full picture would draw it: seats bit for bit, soft lines to a shade. False when nothing was done, for
+        nothing of the picture can be used.
+        """
+        before = self._drawn
+        if before is None or before[0] is not self._canvas:
+            return False
+        self._aim(camera)
+        scale, left, top = self._transform
+        dx, dy = round(left - before[1][1]), round(top - before[1][2])
+        half_gone = 2 * abs(dx) > self._canvas.width_px or 2 * abs(dy) > self._canvas.height_px
+        if scale != before[1][0] or half_gone or not self._ground.moves:
+            return False
+        self.stats.moved += 1
+        for bare in self._canvas.move(dx, dy):
+            self._draw_part(bare)
+        self._drawn = self._canvas, self._transform
+        return True
+
+    def _draw_part(self, part: QRect) -> None:
+        """Ground and seats in a rectangle of the picture."""
+        scale, left, top = self._transform
+        view = Bounds(
+            (part.left() - left) / scale, (part.top() - top) / scale,
+            (part.right() + 1 - left) / scale, (part.bottom() + 1 - top) / scale,
+        )  # fmt: skip
+        painter = QPainter(self._canvas.image)
+        painter.setClipRect(part)
+        painter.fillRect(part, self.palette.ground)
+        self._draw_ground(painter, view.grown(_LINE_PX / scale))
+        painter.end()
+        with self._canvas.only(part, self._diameter):
+            self._stamp(self._slots_near(view), part)
+
+    def _draw_ground(self, painter: QPainter, view: Bounds) -> None:
+        scale, left, top = self._transform
+        painter.setTransform(QTransform(scale, 0, 0, scale, left, top))
+        self._ground.paint(painter, view, scale, far=self.level is Level.FAR)
+
+    def _slots_near(self, view: Bounds) -> Indices | slice:
+        view = view.grown(self.seat_diameter)
+        return self.grid.slots_near(view.left, view.top, view.right, view.bottom)
 
     def written(self, stamps: Stamps) -> Indices:
         """Places in the canvas' memory that stamps of the present diameter wrote to."""
@@ -172,9 +220,9 @@ class Renderer:
 
     def _aim(self, camera: Camera) -> None:
         scale = camera.scale * self._dpr
-        left = camera.width * self._dpr / 2 - camera.x * scale
-        top = camera.height * self._dpr / 2 - camera.y * scale
-        self._transform = (scale, left, top)
+        left, top = camera.origin
+        # Whole pixels: a picture that moves is then the same picture elsewhere.
+        self._transform = (scale, float(round(left * self._dpr)), float(round(top * self._dpr)))
         self._logical_px = self.seat_diameter * camera.scale
         closest = max(self.grid.pitch, self.seat_diameter) * scale
         self._diameter = fitting_diameter(self.seat_diameter * scale, closest)
@@ -189,12 +237,14 @@ class Renderer:
         inside_x = edges.left * scale + left > 0 and edges.right * scale + left < self._canvas.width_px
         return inside_x and edges.top * scale + top > 0 and edges.bottom * scale + top < self._canvas.height_px
 
-    def _stamp(self, slots: Indices | slice) -> Stamps:
+    def _stamp(self, slots: Indices | slice, part: QRect | None = None) -> Stamps:
+        """Draw seats that touch the picture, or a part of it."""
         left, top = self.corners(slots)
         size, canvas = self._diameter, self._canvas
         keys = self.states.key[slots]
-        if not self._whole:
-            seen = (left > -size) & (left < canvas.width_px) & (top > -size) & (top < canvas.height_px)
+        if part is not None or not self._whole:
+            box = part or canvas.image.rect()
+            seen = (left > box.left() - size) & (left <= box.right()) & (top > box.top() - size) & (top <= box.bottom())
             if not seen.all():
                 left, top, keys = left[seen], top[seen], keys[seen]
                 slots = (np.arange(slots.start, slots.stop) if isinstance(slots, slice) else slots)[seen]
@@ -215,8 +265,8 @@ class Renderer:
         scale, left, top = self._transform
         half = 0.5 - self._diameter / 2
         return (
-            _floored(self.grid.x[slots], scale, left + half),
-            _floored(self.grid.y[slots], scale, top + half),
+            _floored(self.grid.x[slots], scale, half, int(left)),
+            _floored(self.grid.y[slots], scale, half, int(top)),
         )
 
     def _atlas(self, diameter: int) -> SpriteAtlas:
@@ -231,11 +281,13 @@ class Renderer:
         return atlas
 
 
-def _floored(column: npt.NDArray[np.float32], scale: float, offset: float) -> Indices:
+def _floored(column: npt.NDArray[np.float32], scale: float, offset: float, move: int) -> Indices:
+    """Whole px, rounded before they are moved: seats stay where they are to each other wherever the picture stands."""
     px = column * np.float32(scale)
     px += np.float32(offset)
     np.floor(px, out=px)
     whole: Indices = px.astype(np.intp)
+    whole += move
     return whole
 
 

@@ -42,8 +42,9 @@ def rows_cut_by_view(plan: SeatMapPlan, seats: Indices, named: Indices, camera: 
     outer = np.where(before, first - 1, last + 1)[wanted]
     x = (plan.x[inner] + plan.x[outer]) / 2
     y = (plan.y[inner] + plan.y[outer]) / 2
+    left, top = camera.origin
     return RowEdges(
         rows[wanted],
-        ((x - camera.x) * camera.scale + camera.width / 2).clip(INSET_PX, camera.width - INSET_PX),
-        ((y - camera.y) * camera.scale + camera.height / 2).clip(INSET_PX, camera.height - INSET_PX),
+        (x * camera.scale + left).clip(INSET_PX, camera.width - INSET_PX),
+        (y * camera.scale + top).clip(INSET_PX, camera.height - INSET_PX),
     )

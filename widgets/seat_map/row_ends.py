@@ -51,8 +51,9 @@ class RowEnds:
         fresh = inside[self._found[inside] == _UNKNOWN]
         if len(fresh):
             self._decide(fresh[fresh < self._starts], fresh[fresh >= self._starts], inside, view)
-        clear = inside[self._found[inside] == _CLEAR]
-        return clear[_within(self.x[clear], self.y[clear], view)]
+        clear: Indices = inside[self._found[inside] == _CLEAR]
+        seen: Indices = clear[_within(self.x[clear], self.y[clear], view)]
+        return seen
 
     def _decide(self, starts: Indices, ends: Indices, inside: Indices, view: Bounds) -> None:
         """Ends at the rim of what is looked at wait: starts that face them may lie beyond it."""
@@ -80,7 +81,8 @@ class RowEnds:
         seat_line -= top
         near = (seat_column >= 0) & (seat_column < taken.shape[1]) & (seat_line >= 0) & (seat_line < taken.shape[0])
         taken[seat_line[near], seat_column[near]] = True
-        clear: Flags = ~taken[line - top, column - left].any(axis=1)
+        hit: Flags = taken[line - top, column - left]
+        clear: Flags = ~np.logical_or.reduce(hit, axis=1)
         return clear
 
     def _cells(self, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tuple[Indices, Indices]:

@@ -45,7 +45,7 @@ class RowLabels:
             return
         margin = 2 * seat_px / camera.scale
         places = self._ends.clear_in(camera.view().grown(margin))
-        left, top = camera.to_px(0.0, 0.0)
+        left, top = camera.origin
         x = np.rint((self._ends.x[places] * camera.scale + left) * dpr)
         y = np.rint((self._ends.y[places] * camera.scale + top) * dpr)
         atlas = self._atlas_for(round(min(max(seat_px * 0.5, 9.0), 15.0) * dpr))

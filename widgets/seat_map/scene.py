@@ -96,12 +96,14 @@ class Scene:
             max(box.right for box in boxes), max(box.bottom for box in boxes),
         )  # fmt: skip
 
-    def redraw(self, camera: Camera, dpr: float) -> PlaceInView | None:
+    def redraw(self, camera: Camera, dpr: float, *, moved: bool = False) -> PlaceInView | None:
         """Draw all seats and place all names for this camera; section and rows that a near view shows.
 
+        `moved` says that no seat looks otherwise than it is drawn, so that a part of the picture may be used again.
         None from afar, where sections carry their names, and where the whole floor is in view.
         """
-        self.renderer.full(camera)
+        if not (moved and self.renderer.move_to(camera)):
+            self.renderer.full(camera)
         if self.renderer.level is Level.FAR:
             self.recount()
             self._sections.place(camera, dpr)

@@ -119,8 +119,7 @@ class SeatMapWidget(MarkedSeatMap):
         loop = self._lasso.close()
         self._set_lasso(())
         camera = self._camera
-        middle = np.array([camera.width / 2, camera.height / 2])
-        in_plan = (loop - middle) / camera.scale + np.array([camera.x, camera.y])
+        in_plan = (loop - np.array(camera.origin)) / camera.scale
         self._emit_selectable(seats_inside(self.plan, self._scene.grid, in_plan))
 
     def _set_lasso(self, points: tuple[QPointF, ...]) -> None:
