@@ -1,0 +1,1 @@
+"""The simulations: the law of admission, and the opening of two million visitors."""
