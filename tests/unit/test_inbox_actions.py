@@ -124,6 +124,25 @@ async def test_while_nobody_looks_only_the_count_is_read(counter: Counter) -> No
     task.cancel()
 
 
+@pytest.mark.parametrize("turns", [0, 1, 2])
+async def test_following_ends_though_it_is_woken_in_the_same_moment(counter: Counter, turns: int) -> None:
+    """Whoever acts and signs out wakes and ends it at once; a follower that stays reads for ever beside the next one."""
+    for _round in range(5):
+        counter.desk.store.inbox.put_count(0)
+        task = asyncio.get_running_loop().create_task(follow_inbox(counter.desk, lambda: False))
+        await until(lambda: counter.desk.store.inbox.open_count == 7)
+        await asyncio.sleep(0)
+        counter.desk.inbox_wake.set()
+        for _turn in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        done, _ = await asyncio.wait([task], timeout=1)
+        if not done:
+            task.cancel()
+        assert done, "it was told to end"
+        assert task.cancelled()
+
+
 async def test_following_ends_when_the_role_is_taken_away(counter: Counter) -> None:
     session = next(iter(counter.server._sessions))
     counter.server._sessions[session] = (counter.server._sessions[session][0], Role.CLERK)
