@@ -10,7 +10,7 @@ from app.core.settlement import REVERSED
 from app.devices.card_terminal import CardTerminal, TerminalError, TerminalOutcome, TerminalRefusedError
 from app.journal.terminal_record import Reversal, TerminalRecord, TerminalWord
 from backend_client.errors import BookingClientError
-from backend_client.wire import OperationId, ResultOutcome, ResultReport
+from backend_client.wire import OperationId, ResultAnswer, ResultOutcome, ResultReport
 
 _ALREADY_REVERSED = "already-reversed"
 _log = logging.getLogger(__name__)
@@ -67,10 +67,14 @@ async def _mark(desk: Desk, record: TerminalRecord, reversal: Reversal) -> Rever
     return reversal
 
 
-async def tell_reversed(desk: Desk, operation_id: OperationId) -> None:
-    """The API hears that its advice was followed, so nobody looks for the money; unheard, a supervisor is asked."""
+async def tell_reversed(desk: Desk, operation_id: OperationId) -> ResultAnswer | None:
+    """The API hears that its advice was followed, so nobody looks for the money; unheard, a supervisor is asked.
+
+    Its answer has the order as it stands then; None when it was not heard.
+    """
     report = ResultReport(outcome=ResultOutcome.DECLINED, amount_minor=0, decline_code=REVERSED)
     try:
-        await desk.client.report_result(operation_id, report, key=report_key(operation_id, report))
+        return await desk.client.report_result(operation_id, report, key=report_key(operation_id, report))
     except BookingClientError as error:
         _log.warning("a reversal at the terminal is not reported: %s", error.code)
+        return None

@@ -13,7 +13,16 @@ from app.actions.desk import Desk
 from app.actions.pay_sale import apply_order, conclude, decline_stray, find_order, look_again, report_key, stay_unknown
 from app.actions.reverse_card import take_back, tell_reversed
 from app.core.sale import EndReason, Sale, SaleState, UnknownReason
-from app.core.settlement import PAID_STATES, REVERSED, expired, not_back_yet, operation_of, settled, to_return
+from app.core.settlement import (
+    GONE_STATES,
+    PAID_STATES,
+    REVERSED,
+    expired,
+    not_back_yet,
+    operation_of,
+    settled,
+    to_return,
+)
 from app.core.store import Notice, NoticeCode
 from app.devices.card_terminal import CardTerminal, TerminalError
 from app.journal.terminal_record import Reversal, TerminalRecord, TerminalWord
@@ -146,11 +155,13 @@ async def apply_answer(desk: Desk, sale: Sale, answer: ResultAnswer, terminal: C
     reversal = await take_back(desk, await _record_of(desk, sale), terminal)
     if reversal is Reversal.NONE:
         return await stay_unknown(desk, replace(sale, order=answer.order), UnknownReason.TERMINAL_SILENT)
-    if reversal is Reversal.DONE:
-        await tell_reversed(desk, operation_id)
+    told = await tell_reversed(desk, operation_id) if reversal is Reversal.DONE else None
     await desk.journal.acknowledge_terminal_result(operation_id)
     if answer.order.status in PAID_STATES:
         return await apply_order(desk, sale, answer.order, answer.operation)
+    if told is not None and told.order.status not in GONE_STATES:
+        # Another amount was booked, and is back: the seats are still held, and can be paid for.
+        return await apply_order(desk, sale, told.order, told.operation)
     if not_back_yet(answer.order):
         return await conclude(desk, to_return(replace(sale, order=answer.order)))
     reason = EndReason.CARD_REVERSED if reversal is Reversal.DONE else EndReason.CHARGE_TO_RETURN
