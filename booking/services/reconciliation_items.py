@@ -147,11 +147,11 @@ def _place_of(after: str) -> Place | None:
     try:
         raw = base64.urlsafe_b64decode(after + "=" * (-len(after) % 4))
         at, item_id = msgspec.json.decode(raw, type=tuple[datetime, UUID])
-    except (ValueError, binascii.Error):
+        if at.utcoffset() is None:
+            raise _bad_place()
+        return at.astimezone(UTC), item_id
+    except (ValueError, OverflowError, binascii.Error):  # an instant at the edge of the calendar has no UTC
         raise _bad_place() from None
-    if at.utcoffset() is None:
-        raise _bad_place()
-    return at.astimezone(UTC), item_id
 
 
 def _bad_place() -> InvalidRequestError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -26,6 +27,7 @@ from tests.server.web_api import PASSWORD, Api, api_over, problem, read
 ITEMS = "/v1/reconciliation/items"
 RUNS = "/v1/reconciliation/runs"
 SETTINGS = "/v1/reconciliation/settings"
+AT_THE_END_OF_TIME = b64encode(f'["9999-12-31T23:59:59-14:00", "{UUID(int=7)}"]'.encode()).decode().rstrip("=")
 
 
 @pytest.fixture
@@ -95,7 +97,8 @@ async def test_filters(api: Api) -> None:
     [
         ("state=closed", "query:state"), ("event=x", "query:event"), ("event=0", "query:event"),
         ("min_minor=-1", "query:min_minor"), ("min_minor=9999999999999", "query:min_minor"),
-        ("after=%25%25", "query:after"), ("after=bm90IGpzb24", "query:after"), ("limit=0", "query:limit"),
+        ("after=%25%25", "query:after"), ("after=bm90IGpzb24", "query:after"),
+        (f"after={AT_THE_END_OF_TIME}", "query:after"), ("limit=0", "query:limit"),
         ("limit=201", "query:limit"), (f"q={'x' * 201}", "query:q"), ("kind=a%00", "query:kind"),
     ],
 )  # fmt: skip

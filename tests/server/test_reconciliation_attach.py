@@ -21,6 +21,7 @@ from booking.services.issue_tickets import issue_new, prepare
 from booking.store.database import Database
 from tests.server.box_office import count
 from tests.server.reconciliation_house import House, failed_capture, offered, open_house, stray_charge
+from tests.server.refund_desk import issued, provider_says, refund
 
 
 @pytest.fixture
@@ -77,6 +78,22 @@ class TestAttach:
         assert (await house.read(failed.item.item_id)).item.state is ItemState.RESOLVED
         await prepare(house.db)
         assert await issue_new(house.db) == 2
+
+    async def test_the_tickets_that_it_pays_for_can_be_refunded(self, house: House) -> None:
+        """R25: the order's own charge was lost; the money that stands for it goes back to where it came from."""
+        step, _ = await failed_capture(house)
+        await house.act(await stray_charge(house, captured=8_000), ItemAction.ATTACH, order_id=step.order.order_id)
+        tickets = await issued(house.db, house.ana, step.order.order_id)
+        (back,) = (await refund(house.db, house.ana, step.order.order_id, tickets)).value.refunds
+        assert (back.provider_ref, back.amount_minor) == ("ch_stray", 8_000)
+        assert (await provider_says(house.db, back)).status == "REFUNDED"
+
+    async def test_what_went_back_there_does_not_pay_an_order(self, house: House) -> None:
+        step, failed = await failed_capture(house)
+        item = await stray_charge(house, captured=8_000, refunded=3_000)
+        bound = await house.act(item, ItemAction.ATTACH, order_id=step.order.order_id)
+        assert bound.item.state is ItemState.OPEN
+        assert (await house.read(failed.item.item_id)).item.state is ItemState.OPEN
 
     async def test_what_the_provider_told_of_it_stands_in_its_timeline(self, house: House) -> None:
         await house.db.fetch(

@@ -78,6 +78,19 @@ class TestSecondPerson:
         above = await house.act(await house.read(item.item.item_id), ItemAction.REFUND, amount_minor=1)
         assert above.approval is not None
 
+    async def test_all_that_can_go_back_is_asked_for_as_its_amount(self, house: House) -> None:
+        """What a second person approves is what the first one saw, though more is free by then."""
+        step = await house.sell()
+        item = await house.act(await stray_charge(house, 8_000), ItemAction.ATTACH, order_id=step.order.order_id)
+        running = await house.act(item, ItemAction.REFUND, amount_minor=3_000)
+        assert offered(running) == [ItemAction.ASK_AGAIN, ItemAction.NOTE]  # nothing more while one is under way
+        (operation,) = [op for op in running.operations if op.kind is OperationKind.REFUND]
+        await house.record(operation.operation_id, ResultOutcome.SUCCEEDED, 3_000)
+        await house.limit(0)
+        asked = await house.act(await house.read(item.item.item_id), ItemAction.REFUND)
+        assert asked.approval is not None
+        assert asked.approval.amount_minor == 5_000
+
     async def test_a_currency_may_have_a_limit_of_its_own(self, house: House) -> None:
         _, item = await failed_capture(house)
         await house.db.fetch("""UPDATE reconciliation_settings SET limits_by_currency = '{"EUR": 10}'""")

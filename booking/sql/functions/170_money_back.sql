@@ -28,8 +28,16 @@ BEGIN
     RETURN v_order;
 END $$;
 
+-- Whether a charge that people made at the provider was attached to its order in place of one whose money never came: then the money
+-- of its tickets goes back to it.
+CREATE OR REPLACE FUNCTION stands_for_its_order(p_charge uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (SELECT FROM reconciliation_items i
+                    WHERE i.operation_id = p_charge AND i.resolution = 'pays the order that it was attached to')
+$$;
+
 -- The charges of an order that took money, and what of each can go back: newest card first, cash last. `charged` is what was taken:
--- of a charge that people made at the provider perhaps less than was authorized. `pending` is on its way back and not
+-- of a charge that people made at the provider perhaps less than was authorized; `advice` of one that stands for another is
+-- 'goods-issued'. `pending` is on its way back and not
 -- decided: it cannot be given twice. `standing`: 'taken'; 'authorized', its capture was not sent; 'capturing', its
 -- capture was sent and is not decided; 'lost', its capture was refused for good, so that nothing was taken.
 CREATE OR REPLACE FUNCTION money_of_order(p_order uuid)
@@ -42,6 +50,8 @@ LANGUAGE sql STABLE AS $$
                coalesce((SELECT k.amount_minor FROM ops k
                           WHERE k.parent_id = c.operation_id AND k.kind = 'capture' AND k.status = 'SUCCEEDED'),
                         c.amount_minor) AS charged,
+               CASE WHEN c.idempotency_key LIKE 'attached:%' AND stands_for_its_order(c.operation_id)
+                    THEN 'goods-issued' ELSE c.advice END AS standing_for,
                CASE WHEN c.kind <> 'authorize' THEN 'taken'
                     ELSE coalesce((SELECT CASE k.status WHEN 'SUCCEEDED' THEN 'taken' WHEN 'DECLINED' THEN 'lost'
                                                         WHEN 'CREATED' THEN 'authorized' ELSE 'capturing' END
@@ -56,7 +66,7 @@ LANGUAGE sql STABLE AS $$
                             AND b.status NOT IN ('SUCCEEDED', 'DECLINED')), 0)::bigint AS pending
           FROM ops c
          WHERE c.kind IN ('authorize', 'sale', 'cash') AND c.status = 'SUCCEEDED')
-    SELECT c.operation_id, c.kind, c.provider, c.card_brand, c.advice, c.charged, c.refunded, c.pending,
+    SELECT c.operation_id, c.kind, c.provider, c.card_brand, c.standing_for, c.charged, c.refunded, c.pending,
            CASE c.standing WHEN 'lost' THEN 0 ELSE greatest(0, c.charged - c.refunded - c.pending) END, c.standing
       FROM charges c
      ORDER BY c.kind = 'cash', c.created_at DESC, c.operation_id DESC

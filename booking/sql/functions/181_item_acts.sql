@@ -57,10 +57,13 @@ BEGIN
            > second_person_limit(v_item.currency) THEN
         INSERT INTO item_approvals (approval_id, item_id, action, asked_by, asked_at, reason, amount_minor, reference,
                                     order_id, outcome)
-        VALUES (p_spare[1], p_item, p_action, p_staff, v_now, p_reason, p_amount, p_reference, p_order, p_outcome);
+        -- A refund of all that can go back is asked for as the amount that this is now: another may be free by then.
+        VALUES (p_spare[1], p_item, p_action, p_staff, v_now, p_reason,
+                CASE p_action WHEN 'refund' THEN coalesce(p_amount, v_may.most_minor) END, p_reference, p_order, p_outcome);
         UPDATE reconciliation_items i SET detail = i.detail WHERE i.item_id = p_item;
         PERFORM note_item(p_principal, p_staff, 'item-approval-asked', v_item, p_reason, jsonb_build_object(
-            'act', p_action, 'amount_minor', p_amount, 'reference', p_reference, 'attach_to', p_order,
+            'act', p_action, 'amount_minor', CASE p_action WHEN 'refund' THEN coalesce(p_amount, v_may.most_minor) END,
+            'reference', p_reference, 'attach_to', p_order,
             'outcome', p_outcome), v_now);
     ELSE
         v_answer := do_item_act(p_principal, p_staff, v_item, p_action, p_reason, p_amount, p_reference, p_order,
@@ -326,11 +329,12 @@ BEGIN
     SELECT c.* INTO v_failed
       FROM reconciliation_items i JOIN payment_operations c USING (operation_id)
      WHERE i.order_id = p_order AND i.kind = 'capture-failed' AND i.resolved_at IS NULL
-       AND c.amount_minor = (p_item.detail ->> 'captured_minor')::bigint LIMIT 1;
+       AND c.amount_minor = (p_item.detail ->> 'captured_minor')::bigint
+       AND coalesce((p_item.detail ->> 'refunded_minor')::bigint, 0) = 0 LIMIT 1;
     IF FOUND THEN
         PERFORM resolve_items(v_failed.operation_id, 'capture-failed', p_who,
                               format('paid by %s at %s', p_item.detail ->> 'provider_ref', p_item.provider), p_now);
-        PERFORM end_item(p_item.item_id, p_who, 'pays the order that it was attached to',
+        PERFORM end_item(p_item.item_id, p_who, 'pays the order that it was attached to',  -- stands_for_its_order reads it
                          coalesce(p_item.detail ->> 'provider_ref', ''), p_now);
     END IF;
     RETURN done(p_item.item_id);
