@@ -16,6 +16,7 @@ from collections.abc import Sequence
 BENCHES = {
     "holds": "the hold lane against one function call a hold, in the database and over HTTP",
     "payments": "checkout, payment and order status through their lanes against one call each",
+    "settling": "confirmations offered to a provider that fails now and then, until each is settled",
     "admission": "general admission against the documents' counter and SKIP LOCKED",
     "feed": "a change of a seat until it shows on another console",
     "seat-detail": "who has a seat and all that happened to it, in a house with a long past",
