@@ -34,12 +34,13 @@ async def find_orders(desk: Desk, query: OrderQuery, *, more: bool = False) -> N
 async def load_order(desk: Desk, order_id: OrderId) -> None:
     """Read the open order. Trouble is kept with it, what was read before stays. Raises as `find_orders`."""
     require(desk.store.session, Permission.FIND_ORDERS)
+    turn = desk.store.orders.next_turn()
     try:
         detail = await desk.client.refundable(order_id)
     except BookingClientError as error:
         desk.store.orders.put_detail_trouble(order_id, error.code)
         raise
-    desk.store.orders.put_detail(detail)
+    desk.store.orders.put_detail(detail, turn)
 
 
 async def follow_refund(desk: Desk, order_id: OrderId) -> None:

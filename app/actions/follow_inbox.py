@@ -131,7 +131,7 @@ async def _rest(desk: Desk, pause_s: float) -> None:
     end = asyncio.get_running_loop().time() + pause_s
     while (left_s := end - asyncio.get_running_loop().time()) > 0:
         try:
-            # Not `wait_for`: before Python 3.12 it forgets that it was cancelled in the very turn in which it was woken.
+            # Not `wait_for`: before Python 3.12 it forgets that it was cancelled in the turn in which it was woken.
             async with asyncio.timeout(min(left_s, desk.patience.ask_first_s)):
                 await desk.inbox_wake.wait()
         except TimeoutError:

@@ -168,13 +168,16 @@ class Inbox:
             self._tell(InboxPart.DETAIL | InboxPart.DRAFT)
 
     def put_detail(self, detail: ItemDetail, *, own_act: bool = False) -> None:
-        """The open item as it stands; an answer about another one comes too late and is dropped.
+        """The open item as it stands; an answer about another one, or from before what is shown, comes too late.
 
+        A reading that was under way while a person acted would show the item as before the act, and offer it again.
         What differs from what was read before is kept to be shown, unless the difference is what the person just did.
         """
         if detail.item.item_id != self.item_id:
             return
         old = self.detail
+        if old is not None and _age(detail) < _age(old):
+            return
         if old is not None and not own_act and detail.item.version != old.item.version:
             self.changes = differences(old, detail)
         elif own_act:
@@ -257,3 +260,8 @@ class Inbox:
     def _tell(self, part: InboxPart) -> None:
         for listener in tuple(self._listeners):
             listener(part)
+
+
+def _age(detail: ItemDetail) -> tuple[int, datetime]:
+    """Orders what the booking system said of one item, the oldest first."""
+    return detail.item.version, detail.server_time

@@ -54,6 +54,7 @@ class OrderDesk:
 
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
+        self._turn = 0
         self._forget()
 
     def _forget(self) -> None:
@@ -67,6 +68,7 @@ class OrderDesk:
         self.detail: RefundableOrder | None = None
         self.detail_trouble = ""
         self.sent: dict[OrderId, SentStep] = {}
+        self._shown_turn = 0
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Be told of every change; the answer ends it."""
@@ -111,9 +113,19 @@ class OrderDesk:
             self.order_id, self.detail, self.detail_trouble = order_id, None, ""
             self._tell(OrderPart.DETAIL)
 
-    def put_detail(self, detail: RefundableOrder) -> None:
-        """The open order as it stands; an answer about another one is dropped."""
-        if detail.order.order_id == self.order_id:
+    def next_turn(self) -> int:
+        """Whose turn it is to read the open order, counted: goes along with the answer."""
+        self._turn += 1
+        return self._turn
+
+    def put_detail(self, detail: RefundableOrder, turn: int | None = None) -> None:
+        """The open order as it stands; an answer about another one is dropped.
+
+        So is the answer to a reading that began before the one that is shown: it would offer again what was just done.
+        """
+        turn = self.next_turn() if turn is None else turn
+        if detail.order.order_id == self.order_id and turn > self._shown_turn:
+            self._shown_turn = turn
             self.detail, self.detail_trouble = detail, ""
             self.found = tuple(
                 _refreshed(order, detail) if order.order_id == self.order_id else order for order in self.found

@@ -172,6 +172,22 @@ def test_ones_own_act_is_no_surprise() -> None:
     assert inbox.changes == ()
 
 
+@pytest.mark.parametrize("late", [
+    detail(1),
+    detail(1, item=item(1, version=2, state=ItemState.AWAITING_APPROVAL)),
+    detail(1, item=item(1, version=3, state=ItemState.RESOLVED), server_time=NOON - timedelta(seconds=1)),
+])  # fmt: skip
+def test_a_reading_from_before_the_act_that_comes_after_it_changes_nothing(late: ItemDetail) -> None:
+    """It would offer what has just been decided a second time."""
+    inbox = Inbox()
+    inbox.open(ItemId(UUID(int=1)))
+    inbox.put_detail(detail(1, item=item(1, version=2, state=ItemState.AWAITING_APPROVAL)))
+    done = detail(1, item=item(1, version=3, state=ItemState.RESOLVED))
+    inbox.put_detail(done, own_act=True)
+    inbox.put_detail(late)
+    assert (inbox.detail, inbox.changes) == (done, ())
+
+
 def test_nothing_stays_for_the_next_person() -> None:
     inbox = Inbox()
     inbox.put_items((item(1),), 1, NOON)

@@ -126,7 +126,7 @@ async def test_while_nobody_looks_only_the_count_is_read(counter: Counter) -> No
 
 @pytest.mark.parametrize("turns", [0, 1, 2])
 async def test_following_ends_though_it_is_woken_in_the_same_moment(counter: Counter, turns: int) -> None:
-    """Whoever acts and signs out wakes and ends it at once; a follower that stays reads for ever beside the next one."""
+    """Whoever acts and signs out wakes and ends it at once; one that stays reads for ever beside the next one."""
     for _round in range(5):
         counter.desk.store.inbox.put_count(0)
         task = asyncio.get_running_loop().create_task(follow_inbox(counter.desk, lambda: False))
