@@ -16,7 +16,7 @@ from app.actions.desk import Desk
 from app.actions.leave_sale import finish_return
 from app.actions.pay_sale import CASH, report_key
 from app.actions.settle_earlier import keep_word, last_trace_of, settle_earlier
-from app.core.errors import SaleNotReadyError
+from app.core.errors import JournalAfterAskingError, JournalBeforeAskingError, JournalError, SaleNotReadyError
 from app.core.sale import Sale, SaleState
 from app.core.settlement import not_back_yet
 from app.core.store import Notice, NoticeCode
@@ -71,7 +71,8 @@ async def return_money(desk: Desk, order: Order, operation: PaymentOperation) ->
         ReturnDeclinedError: the terminal gave nothing back; the operation is as before.
         NoTerminalError, SaleNotReadyError, NotAllowedError: not now, not here, or not this person.
         TerminalUnsettledError, TerminalError: nothing was begun.
-        JournalError: it could not be written down, and nothing was begun.
+        JournalBeforeAskingError: it could not be written down, and nothing was begun.
+        JournalAfterAskingError: the terminal's word could not be written down; the API has been told of it.
         BookingClientError: done, and not reported yet; `follow_returns` does that.
     """
     with desk.once("return-money") as first:
@@ -100,7 +101,7 @@ async def _show_returned(desk: Desk, order_id: OrderId) -> None:
     """The sale that waits for it, if any, as the API has it now; it ends with the last of its money."""
     for sale in (*desk.store.parked, *(() if desk.store.sale is None else (desk.store.sale,))):
         if sale.state is SaleState.RETURNING and sale.order is not None and sale.order.order_id == order_id:
-            with suppress(BookingClientError):
+            with suppress(BookingClientError, JournalError):  # what became of the money is told, not this
                 await look_at_returns(desk, sale)
 
 
@@ -113,7 +114,7 @@ async def look_at_returns(desk: Desk, sale: Sale) -> Sale:
     if sale.order is None:
         return sale
     order = await desk.client.order(sale.order.order_id)
-    return await finish_return(desk, await desk.keep(replace(sale, order=order)))
+    return await finish_return(desk, await desk.keep_fact(replace(sale, order=order)))
 
 
 async def give_up_return(desk: Desk, order: Order, operation: PaymentOperation) -> PaymentOperation:
@@ -198,7 +199,10 @@ async def _ask(
         target_receipt=None if target is None else target.receipt_no,
         target_trace=None if target is None else target.trace,
     )
-    await desk.journal.begin_terminal_attempt(record)
+    try:
+        await desk.journal.begin_terminal_attempt(record)
+    except JournalError as error:
+        raise JournalBeforeAskingError(str(error)) from error
     try:
         result = await _speak(desk, terminal, record, target)
     except TerminalError:
@@ -208,12 +212,28 @@ async def _ask(
         await desk.journal.forget_terminal_attempt(record.operation_id)
         raise ReturnDeclinedError(result.decline_code)
     word = word_of(result)
-    await desk.journal.record_terminal_result(record.operation_id, word)
+    unwritten = await _write_down(desk, record, word)
     if result.outcome is TerminalOutcome.UNKNOWN:
         code = NoticeCode.TERMINAL_DIFFERS if result.decline_code else NoticeCode.PAYMENT_UNKNOWN
         desk.store.post(Notice(code, (), record.amount_minor, record.currency))
         desk.wake.set()
-    return await _report(desk, record, word)
+    try:
+        told = await _report(desk, record, word)
+    except JournalError as error:
+        raise JournalAfterAskingError(str(error)) from error
+    if unwritten is not None:
+        raise JournalAfterAskingError(str(unwritten)) from unwritten
+    return told
+
+
+async def _write_down(desk: Desk, record: TerminalRecord, word: TerminalWord) -> JournalError | None:
+    """The terminal's word into the journal; a disk that is full does not keep it from the booking system."""
+    try:
+        await desk.journal.record_terminal_result(record.operation_id, word)
+    except JournalError as error:
+        _log.warning("the terminal's word about refund %s is not written down: %s", record.operation_id, error)
+        return error
+    return None
 
 
 async def _speak(desk: Desk, terminal: CardTerminal, record: TerminalRecord, target: _Target | None) -> TerminalResult:

@@ -48,3 +48,34 @@ MONEY_ADVICE: Final[dict[str, tuple[str, str]]] = {
     ),
     "rate-limited": (marked("Too many calls at once"), marked("Try again in a few seconds.")),
 }
+
+RETURN_ADVICE: Final[dict[str, tuple[str, str]]] = {
+    "no-terminal": (
+        marked("No card terminal is set up"),
+        marked("Nothing was given back. Leave it to a supervisor, or ask for the terminal to be set up."),
+    ),
+    "terminal-unavailable": (
+        marked("The card terminal does not answer"),
+        marked("Nothing was given back. Check its cable and power and try again, or leave it to a supervisor."),
+    ),
+    "terminal-unsettled": (
+        marked("An earlier card payment is not settled"),
+        marked("Nothing was given back. Settle the open payment first."),
+    ),
+    "unsupported-currency": (
+        marked("The card terminal cannot take this currency"),
+        marked("Nothing was given back. Leave it to a supervisor."),
+    ),
+    "journal-failed-before-asking": (
+        marked("The journal cannot be written"),
+        marked("The disk may be full. Nothing was given back: make room on it, then try again."),
+    ),
+    "journal-failed-after-asking": (
+        marked("It cannot be written down here that the money went back"),
+        marked("The terminal had been asked already: do not give it back in another way. Make room on the disk."),
+    ),
+}
+"""Where the words of a payment would say the opposite, as "take cash" does while money goes back to the buyer.
+
+Each of these errors of `return_money` comes before the terminal was asked, but for the last one.
+"""

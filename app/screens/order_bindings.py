@@ -24,7 +24,7 @@ from app.screens.orders_screen import OrdersScreen
 from app.screens.refund_dialog import RefundDialog
 from app.screens.refund_words import cancel_outcome, given_outcome, refund_outcome
 from app.screens.trouble_words import decline_words
-from app.screens.words import Advice, advice_for_error
+from app.screens.words import Advice, advice_for_error, return_words
 from backend_client.errors import AnswerUnknownError, BookingClientError, NotSignedInError
 from backend_client.wire import OrderId, RefundAnswer, Role
 
@@ -272,7 +272,7 @@ class OrderBindings(QObject):
         except ReturnDeclinedError as error:
             self._tell(order_id, Advice(_("The money was not given back"), decline_words(error.decline_code), "danger"))
         except (BookingClientError, ConsoleError, TerminalError) as error:
-            self._tell(order_id, advice_for_error(error))
+            self._tell(order_id, return_words(error))
         else:
             self._tell(order_id, given_outcome(done))
         self._read_open_order()

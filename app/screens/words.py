@@ -10,7 +10,7 @@ from typing import Final
 from app.core.sale import Sale, SaleState
 from app.core.session import CredentialStorage
 from app.i18n import _, figures, marked
-from app.screens.money_advice import MONEY_ADVICE
+from app.screens.money_advice import MONEY_ADVICE, RETURN_ADVICE
 from app.screens.plan_advice import PLAN_ADVICE
 from backend_client.wire import HeldPlaces, Role, SeatRef
 
@@ -289,6 +289,7 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
 
 _PAYING_DEEDS: Final = frozenset({"card", "cash", "exact-cash"})
 _CASH_DEEDS: Final = frozenset({"cash", "exact-cash"})
+_RETURN_DEEDS: Final = frozenset({"return-money", "not-returned"})
 
 
 def advice_for(code: str) -> Advice:
@@ -306,9 +307,15 @@ def advice_for_error(error: object) -> Advice:
     return advice
 
 
+def return_words(error: object) -> Advice:
+    """Words for what went wrong while money goes back at this counter."""
+    known = RETURN_ADVICE.get(str(getattr(error, "code", "")))
+    return advice_for_error(error) if known is None else Advice(_(known[0]), _(known[1]))
+
+
 def refusal_words(deed: str, error: object, sale: Sale | None) -> Advice:
     """Words for a refused deed. What they claim of money and seats is read off the sale as it stands now."""
-    advice = advice_for_error(error)
+    advice = return_words(error) if deed in _RETURN_DEEDS else advice_for_error(error)
     standing = _standing_words(deed, None if sale is None else sale.state)
     return replace(advice, detail=" ".join(part for part in (standing, advice.detail) if part))
 
@@ -350,7 +357,7 @@ def short_seats(seats: tuple[SeatRef, ...]) -> str:
     if not seats:
         return ""
     row = seats[0].row
-    numbers = ", ".join(seat.number or str(seat.seat_no + 1) for seat in seats if seat.row == row)
+    numbers = figures().listed(seat.number or str(seat.seat_no + 1) for seat in seats if seat.row == row)
     named = _("Seat {seat}").format(seat=numbers)
     more = "…" if any(seat.row != row for seat in seats) else ""
     return figures().joined([_("Row {row}").format(row=row), named + more] if row else [named + more])

@@ -11,20 +11,32 @@ from uuid import UUID
 import pytest
 
 from app.actions.hold_seats import release_hold
+from app.actions.leave_sale import leave_paid_parts
 from app.actions.pay_card import pay_card
 from app.actions.pay_cash import pay_cash
 from app.actions.print_tickets import print_tickets
 from app.actions.resolve_unknown import resolve_unknown
+from app.actions.return_money import ReturnDeclinedError, follow_returns, return_money, returns_of
 from app.core.errors import (
     JournalAfterAskingError,
     JournalBeforeAskingError,
     JournalWriteError,
+    NotAllowedError,
+    NoTerminalError,
+    SaleNotReadyError,
+    TerminalUnsettledError,
 )
 from app.core.sale import Sale, SaleId, SaleState, UnknownReason
+from app.devices.card_terminal import (
+    TerminalBusyError,
+    TerminalRefusedError,
+    TerminalUnavailableError,
+    UnsupportedCurrencyError,
+)
 from app.journal.journal import Journal
 from app.screens.words import _ADVICE, advice_for, refusal_words
-from backend_client.errors import ServiceUnavailableError
-from backend_client.wire import EventId, OperationStatus
+from backend_client.errors import AnswerUnknownError, ServiceUnavailableError
+from backend_client.wire import EventId, OperationStatus, PaymentOperation
 from tests.unit.counter import Counter, make_counter, open_journal
 
 
@@ -223,7 +235,11 @@ def test_no_refusal_claims_by_itself_that_nothing_happened() -> None:
     """Whether money moved is read off the sale; the text of a code is also shown where a payment is unclear."""
     claims = ("othing was", "not charged", "still held", "was not taken")
     claiming = {code for code, (title, detail) in _ADVICE.items() if any(claim in title + detail for claim in claims)}
-    assert claiming == set()
+    no_of_the_api = {
+        "item-changed", "action-not-allowed", "refund-too-much", "invalid-request", "ticket-not-refundable",
+        "no-such-order",
+    }  # fmt: skip
+    assert claiming == no_of_the_api, "an act that was refused as a whole, never a payment"
     asked = {code for code, (_, detail) in _ADVICE.items() if "No payment was asked" in detail}
     assert asked == {JournalBeforeAskingError.code}
 
@@ -247,3 +263,64 @@ def test_what_a_refusal_claims_follows_from_where_the_sale_stands(deed: str, sta
     plain = advice_for(error.code).detail
     assert refusal_words(deed, error, sale).detail == f"{said} {plain}".strip()
     assert refusal_words(deed, error, None).detail == plain
+
+
+# ---------------------------------------------------------------- money that goes back
+
+
+async def part_to_return(counter: Counter) -> PaymentOperation:
+    """A card's part, and the buyer has left."""
+    await counter.hold(0)
+    await pay_card(counter.desk, part_minor=2000)
+    await leave_paid_parts(counter.desk)
+    assert counter.sale.order is not None
+    (operation,) = returns_of(counter.desk, counter.sale.order)
+    return operation
+
+
+async def test_a_disk_that_is_full_before_the_terminal_is_asked_gives_nothing_back(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operation = await part_to_return(counter)
+    disk = FullDisk(counter, monkeypatch, 0)
+    assert counter.sale.order is not None
+    with pytest.raises(JournalBeforeAskingError) as caught:
+        await return_money(counter.desk, counter.sale.order, operation)
+    assert "Nothing was given back" in refusal_words("return-money", caught.value, counter.sale).detail
+    assert counter.charged_minor == 2000
+    disk.heal()
+    assert (await return_money(counter.desk, counter.sale.order, operation)).status is OperationStatus.SUCCEEDED
+    assert counter.charged_minor == 0
+
+
+async def test_money_that_went_back_and_cannot_be_written_down_is_told_and_not_given_twice(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The booking system hears of it, and the clerk is not told to try again."""
+    operation = await part_to_return(counter)
+    order = counter.sale.order
+    assert order is not None
+    disk = FullDisk(counter, monkeypatch, 1)
+    with pytest.raises(JournalAfterAskingError) as caught:
+        await return_money(counter.desk, order, operation)
+    assert counter.charged_minor == 0
+    assert "do not give it back in another way" in refusal_words("return-money", caught.value, counter.sale).detail
+    there = await counter.desk.client.order(order.order_id)
+    assert {one.status for one in there.operations} == {OperationStatus.SUCCEEDED}
+    disk.heal()
+    assert await follow_returns(counter.desk) == 0
+    assert returns_of(counter.desk, there) == ()
+
+
+def test_no_word_about_money_that_goes_back_speaks_of_taking_any() -> None:
+    """Those that return_money raises: a clerk who gives back is never told to take cash instead."""
+    raised = (
+        NoTerminalError, SaleNotReadyError, NotAllowedError, TerminalUnsettledError, TerminalUnavailableError,
+        TerminalBusyError, TerminalRefusedError, UnsupportedCurrencyError, JournalBeforeAskingError,
+        JournalAfterAskingError, ReturnDeclinedError, ServiceUnavailableError, AnswerUnknownError,
+    )  # fmt: skip
+    for kind in raised:
+        error = kind.__new__(kind)
+        told = refusal_words("return-money", error, None)
+        assert not {"take", "taken", "payment was", "charged"} & set(told.detail.lower().split()), (kind, told)
+        assert "take cash" not in told.detail.lower(), kind
