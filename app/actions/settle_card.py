@@ -159,7 +159,7 @@ async def apply_answer(desk: Desk, sale: Sale, answer: ResultAnswer, terminal: C
     await desk.journal.acknowledge_terminal_result(operation_id)
     if answer.order.status in PAID_STATES:
         return await apply_order(desk, sale, answer.order, answer.operation)
-    if told is not None and told.order.status not in GONE_STATES:
+    if told is not None and told.operation.status is OperationStatus.DECLINED and told.order.status not in GONE_STATES:
         # Another amount was booked, and is back: the seats are still held, and can be paid for.
         return await apply_order(desk, sale, told.order, told.operation)
     if not_back_yet(answer.order):
