@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from uuid import UUID
@@ -72,6 +72,19 @@ _SKETCHES = (
     _Sketch("tickets-missing", 130, 4_450, "sandbox", 1),
     _Sketch("duplicate-charge", 48, 12_800, "stripe", 2),
 )
+
+_NOBODY_KNOWS = frozenset({"unknown-overdue", "no-result", "amount-mismatch"})
+_ACTS: Mapping[str, tuple[ItemAction, ...]] = {
+    "provider-only": (ItemAction.ATTACH,),
+    "unknown-overdue": (ItemAction.ASK_AGAIN,),
+    "no-result": (ItemAction.ASK_AGAIN,),
+    "capture-failed": (ItemAction.CAPTURE,),
+    "amount-mismatch": (ItemAction.ASK_AGAIN, ItemAction.VOID),
+    "paid-not-confirmed": (ItemAction.REFUND,),
+    "duplicate-charge": (ItemAction.REFUND,),
+    "tickets-missing": (ItemAction.ASK_AGAIN,),
+    "money-without-ticket": (ItemAction.ASK_AGAIN,),
+}
 
 
 def fill_inbox(server: FakeBookingServer, sketches: Sequence[_Sketch] = _SKETCHES) -> list[ItemId]:
@@ -152,16 +165,30 @@ def _entry(shelf: ItemShelf, house: object, sketch: _Sketch, place: int) -> Item
         provider=sketch.provider, amount_minor=sketch.amount_minor, currency=sketch.currency, seats=seats,
         words=sketch.kind,
     )  # fmt: skip
-    actions = (
-        AllowedAction(action=ItemAction.ASK_AGAIN, why_not="terminal-tells-itself" if sketch.provider == "zvt" else ""),
-        AllowedAction(action=ItemAction.REFUND, most_minor=sketch.amount_minor,
-                      needs_second_person=sketch.amount_minor > (shelf.second_person_above or 10**9)),
-        AllowedAction(action=ItemAction.ATTACH),
-        AllowedAction(action=ItemAction.SETTLED_OUTSIDE, needs_outcome=sketch.kind in {"unknown-overdue", "no-result"}),
-        AllowedAction(action=ItemAction.NOTE),
-    )  # fmt: skip
+    actions = _actions(sketch, shelf.second_person_above)
     opened = TimelineEntry(at=item.opened_at, kind=TimelineKind.COMPARISON, title="item-opened", source="authority")
     return ItemEntry(item=item, timeline=(opened,), actions=actions)
+
+
+def _actions(sketch: _Sketch, second_person_above: int | None) -> tuple[AllowedAction, ...]:
+    """What the booking system allows with an item of the kind (its table is `booking/domain/item_actions.py`)."""
+    moved = _ACTS.get(sketch.kind, ())
+    needs_two = second_person_above is not None and sketch.amount_minor > second_person_above
+    settled = AllowedAction(
+        action=ItemAction.SETTLED_OUTSIDE, needs_second_person=needs_two, needs_outcome=sketch.kind in _NOBODY_KNOWS
+    )
+    return (
+        *(
+            AllowedAction(
+                action=action, needs_second_person=needs_two and action is not ItemAction.ASK_AGAIN,
+                most_minor=sketch.amount_minor if action is ItemAction.REFUND else None,
+                why_not="terminal-tells-itself" if sketch.kind == "no-result" else "",
+            )
+            for action in moved
+        ),
+        settled,
+        AllowedAction(action=ItemAction.NOTE),
+    )  # fmt: skip
 
 
 def _give_evidence(shelf: ItemShelf, house: object, item_id: ItemId, order: Order) -> None:

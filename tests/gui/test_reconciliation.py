@@ -248,7 +248,7 @@ def test_an_act_that_is_not_allowed_cannot_be_pressed_and_says_why(qloop: QLoop,
 def test_an_amount_that_cannot_go_back_is_refused_before_it_is_sent(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
     async def scene() -> None:
         async with inbox_of(tmp_path) as (showcase, items):
-            await open_item(showcase, items[0])
+            await open_item(showcase, items[10])
             form = reconciliation(showcase).item.form
             await choose(showcase, ItemAction.REFUND)
             assert form.do.isEnabled(), "an empty amount is all of it"
@@ -291,9 +291,9 @@ def test_an_item_that_changed_is_read_again_shows_what_changed_and_keeps_the_rea
 ) -> None:
     async def scene() -> None:
         async with inbox_of(tmp_path) as (showcase, items):
-            await open_item(showcase, items[0])
+            await open_item(showcase, items[10])
             await choose(showcase, ItemAction.REFUND, "They were charged twice")
-            showcase.server.items.change(items[0], amount_minor=9_900)
+            showcase.server.items.change(items[10], amount_minor=9_900)
             page = reconciliation(showcase).item
             page.form.do.click()
             await until(page.changed.isVisible, "what changed")
@@ -404,16 +404,16 @@ def test_who_asks_waits_and_cannot_approve_and_somebody_else_decides(
             item = items[6]
             await open_item(showcase, item)
             form, page = reconciliation(showcase).item.form, reconciliation(showcase).item
-            await choose(showcase, ItemAction.REFUND, "The hall was full")
+            await choose(showcase, ItemAction.CAPTURE, "The hall was full")
             assert form.do.text() == "Ask a second person"
             form.do.click()
             await until(lambda: store_of(showcase).inbox.detail.approval is not None, "the wish")
             await rest(showcase)
-            assert page.banner.title == "A second person is asked: Give money back"
+            assert page.banner.title == "A second person is asked: Collect the money"
             assert not page.approval.approve.isVisible()
             assert page.approval.refuse.text() == "Take the wish back"
             assert "You have asked for this" in page.approval._words.text()
-            assert not form.acts[ItemAction.REFUND].isEnabled()
+            assert not form.acts[ItemAction.CAPTURE].isEnabled()
             assert showcase.server.items.acted == []
             await _sign_in_as(showcase, "ana")
             await open_item(showcase, item)
