@@ -205,7 +205,11 @@ def test_the_wheel_zooms_about_the_pointer(qtbot: QtBot) -> None:
     scale = widget.camera.scale
     QCoreApplication.sendEvent(widget, event)
     assert widget.camera.scale == pytest.approx(scale * 1.25)
-    assert widget.camera.to_plan(point.x(), point.y()) == pytest.approx(before, abs=1e-6)
+    a_pixel = 1 / scale  # the plan stands on whole ones
+    assert widget.camera.to_plan(point.x(), point.y()) == pytest.approx(before, abs=a_pixel)
+    for step in (1.07, 1 / 1.07) * 20:
+        widget.zoom(step, point)
+    assert widget.camera.to_plan(point.x(), point.y()) == pytest.approx(before, abs=a_pixel), "nothing adds up"
 
 
 def test_an_empty_plan_can_be_shown_and_touched(qtbot: QtBot) -> None:

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.bench.seat_map.plans import bowl, mixed_states, theatre
-from tests.gui.test_seat_map_pixels import renderer_of
 from tests.gui.seat_map_stage import show_map, work
+from tests.gui.test_seat_map_pixels import renderer_of
 from widgets.seat_map import MapArea
 from widgets.seat_map.canvas import Words
 from widgets.seat_map.plan import SeatMapPlan

@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 import shiboken6
-from PySide6.QtGui import QPolygon, QPolygonF
+from PySide6.QtGui import QPolygon
 
 THIN_BELOW_PX = 4.0
 """Distance of seats: below it an outline without every other corner runs less than a pixel away from the line."""
@@ -25,20 +25,23 @@ _open_memory = cast("Callable[[object, int, bool], memoryview[int]]", shiboken6.
 class BedPolygons:
     """Outlines that all have the same even number of corners; plan units."""
 
-    def __init__(self, outlines: list[QPolygonF], thin_below: float = 0.0) -> None:
-        """Below the scale `thin_below` every other corner is left out."""
+    def __init__(self, outlines: npt.NDArray[np.float32], thin_below: float = 0.0) -> None:
+        """Below the scale `thin_below` every other corner of the outlines (count, corners, 2) is left out."""
         self._thin_below = thin_below
-        corners = outlines[0].size() if outlines else 0
-        self._points: npt.NDArray[np.float32] = np.empty((len(outlines), corners, 2), np.float32)
-        for at, outline in enumerate(outlines):
-            self._points[at] = np.frombuffer(_open_memory(outline.data(), 16 * corners, False)).reshape(-1, 2)
-        self._thin = np.ascontiguousarray(self._points[:, ::2])
-        self._polygons, self._thin_polygons = _Polygons(len(outlines), corners), _Polygons(len(outlines), corners // 2)
+        self._points = outlines if len(outlines) else np.empty((0, 0, 2), np.float32)
+        self._made: dict[bool, tuple[npt.NDArray[np.float32], _Polygons]] = {}
+
+    def _forms(self, *, few: bool) -> tuple[npt.NDArray[np.float32], _Polygons]:
+        """All corners or every other one, and polygons for them; made when first needed."""
+        found = self._made.get(few)
+        if found is None:
+            points = np.ascontiguousarray(self._points[:, ::2]) if few else self._points
+            found = self._made[few] = points, _Polygons(*points.shape[:2])
+        return found
 
     def polygons(self, seen: npt.NDArray[np.intp], scale: float, left: float, top: float) -> list[QPolygon]:
         """These outlines at a scale, the plan's origin being at (left, top); good until the next call."""
-        few = scale < self._thin_below
-        points = self._thin if few else self._points
+        points, polygons = self._forms(few=scale < self._thin_below)
         if len(seen) < len(points):
             points = points[seen]
         px = points * np.float32(scale)
@@ -47,7 +50,7 @@ class BedPolygons:
         corners = px.clip(-_FARTHEST_PX, _FARTHEST_PX, out=px).astype(np.int32)
         # Rounded before they are moved, as seats are.
         corners += np.array((round(left), round(top)), np.int32)
-        return (self._thin_polygons if few else self._polygons).filled(corners)
+        return polygons.filled(corners)
 
 
 class _Polygons:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 
 import numpy as np
@@ -31,18 +32,23 @@ Points = npt.NDArray[np.float64]
 _open_memory = cast("Callable[[object, int, bool], memoryview[int]]", shiboken6.VoidPtr)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Bed:
-    """One block of seats: its outline for near and for far views and its bounds (plan units).
+    """One block of seats: the corners (x, y) of its outline for near and for far views and its bounds (plan units).
 
     `alone` says that it is the only block of its section.
     """
 
     section: int
     alone: bool
-    outline: QPolygonF
-    coarse: QPolygonF
+    fine: Points
+    coarse: Points
     bounds: Bounds
+
+    @cached_property
+    def outline(self) -> QPolygonF:
+        """The outline for near views, made when the block first comes so near."""
+        return _polygon(self.fine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,7 @@ def lay_beds(plan: SeatMapPlan, pitch: float) -> tuple[Bed, ...]:
     sections = runs.section[runs.start]
     alone = (np.bincount(sections)[sections] == 1).tolist()
     return tuple(
-        Bed(section, alone[block], _polygon(fine[block]), _polygon(coarse[block]), Bounds(*corners[block]))
+        Bed(section, alone[block], fine[block], coarse[block], Bounds(*corners[block]))
         for block, section in enumerate(sections.tolist())
     )
 

@@ -43,7 +43,7 @@ class View:
 class Camera:
     """Maps plan units to the widget's logical pixels: px = (plan - centre) * scale + size / 2.
 
-    With a `pixel`, the picture stands on whole pixels of the screen, so that a picture that was moved is the one before.
+    With a `pixel`, the plan stands on whole pixels of the screen, so that a picture that was moved is the one before.
 
     While `follows` is true the whole plan stays in view when the widget changes its size (S9); the first zoom or pan by
     a person ends that, `fit` starts it again.
@@ -105,7 +105,8 @@ class Camera:
 
     def zoom_about(self, x_px: float, y_px: float, factor: float) -> bool:
         """Zoom so that the point under (x_px, y_px) stays where it is; False when the limit is reached."""
-        x, y = self.to_plan(x_px, y_px)
+        # Of the camera, not of whole pixels: what they are off must not add up over steps.
+        x, y = self.x + (x_px - self.width / 2) / self.scale, self.y + (y_px - self.height / 2) / self.scale
         scale = min(max(self.scale * factor, self.fit_scale), self.max_scale)
         if scale == self.scale:
             return False

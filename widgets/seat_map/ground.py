@@ -19,6 +19,7 @@ _HEX = re.compile(r"#[0-9A-Fa-f]{6}")
 _AREA_KEEPS_LIGHT = 0.55
 _AREA_KEEPS_DARK = 0.30
 _SMALLEST_TEXT_PX = 7.0
+_LINE_PX = 2.0  # farther than any line of an area reaches beyond its outline
 
 
 class Ground:
@@ -53,6 +54,8 @@ class Ground:
             painter.drawImage(QRectF(image.x, image.y, image.width, image.height), picture)
         painter.setOpacity(1.0)
         for area, path, color in self._areas:
+            if not _touches(path.boundingRect(), view.grown(_LINE_PX / scale)):
+                continue
             painter.setBrush(color if area.shape != "text" else Qt.BrushStyle.NoBrush)
             painter.setPen(self._area_pen(area, scale))
             painter.drawPath(path)
@@ -148,6 +151,12 @@ class Ground:
             painter.fillRect(box, color)  # lines of other areas end before the word instead of running through it
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, area.text)
         painter.restore()
+
+
+def _touches(box: QRectF, view: Bounds) -> bool:
+    """Whether a part of a box lies in view; that of a line has no area."""
+    beside = box.right() < view.left or box.left() > view.right
+    return not (beside or box.bottom() < view.top or box.top() > view.bottom)
 
 
 def _text_centre(area: MapArea, path: QPainterPath) -> QPointF:

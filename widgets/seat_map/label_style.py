@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from widgets.seat_map.label_room import Boxes, Flags, LabelRoom
 from widgets.seat_map.palette import MapPalette
-from widgets.seat_map.pills import Pill, PillForm, PillSheet, pill_sizes
+from widgets.seat_map.pills import Pill, PillForm, PillSheet, PillSizes
 from widgets.seat_map.plan import Indices
 from widgets.seat_map.section_axes import SectionAxes, turned_size
 
@@ -40,6 +40,7 @@ class LabelStyle:
         labelled: LabelledSections,
         palette: MapPalette,
         write: Callable[[int], str],
+        sizes: PillSizes,
         *,
         turned: bool,
     ) -> None:
@@ -48,7 +49,7 @@ class LabelStyle:
         self._labelled = labelled
         self._palette = palette
         self._write = write
-        self._pills = pill_sizes(labelled.names, form, palette)
+        self._pills = sizes.of(form)
         turns = labelled.axes.turns(self._pills)
         self._slanted = turns != 0.0
         self._level_from = labelled.axes.level(self._pills)

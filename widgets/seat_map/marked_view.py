@@ -78,9 +78,10 @@ class MarkedSeatMap(SeatMapView):
         if shown == overlays.preview:
             return
         before, overlays.preview = overlays.preview, shown
-        # One rectangle for each block: a region of many pieces costs more to paint than what lies between them.
-        for block in (before, shown):
-            self.update(reduce(QRect.united, map(self._ring_of, block), QRect()))
+        # One rectangle where blocks meet: a region of pieces costs more to paint than what lies between them.
+        old, new = (reduce(QRect.united, map(self._ring_of, block), QRect()) for block in (before, shown))
+        for box in (old | new,) if old.intersects(new) else (old, new):
+            self.update(box)
 
     @property
     def previewed(self) -> tuple[int, ...]:

@@ -84,13 +84,15 @@ def ring_box(centre: QPointF, seat_px: float) -> QRect:
 
 def band_around(centres: Sequence[QPointF], radius: float) -> QPolygonF:
     """An outline around points in a row, as far from them on both sides, round at its ends."""
+    points = [(centre.x(), centre.y()) for centre in centres]
     turns = []
-    for place in range(len(centres)):
-        before, behind = centres[max(place - 1, 0)], centres[min(place + 1, len(centres) - 1)]
-        turns.append(math.atan2(behind.y() - before.y(), behind.x() - before.x()))
+    for place in range(len(points)):
+        before, behind = points[max(place - 1, 0)], points[min(place + 1, len(points) - 1)]
+        turns.append(math.atan2(behind[1] - before[1], behind[0] - before[0]))
 
     def at(place: int, turn: float) -> QPointF:
-        return centres[place] + QPointF(math.cos(turn), math.sin(turn)) * radius
+        x, y = points[place]
+        return QPointF(x + math.cos(turn) * radius, y + math.sin(turn) * radius)
 
     quarter, last = math.pi / 2, len(centres) - 1
     one_side = [at(place, turns[place] - quarter) for place in range(len(centres))]

@@ -38,19 +38,29 @@ def name_font(form: PillForm, palette: MapPalette) -> QFont:
     return font
 
 
-def pill_sizes(names: Sequence[str], form: PillForm, palette: MapPalette) -> npt.NDArray[np.float64]:
-    """(width, height) of each name's pill, whole logical px.
+class PillSizes:
+    """(width, height) of each name's pill by form, whole logical px; names are measured once for each font.
 
     With a count, a pill has room for four digits at least, so that it keeps its size while seats are sold.
     """
-    metrics = QFontMetricsF(name_font(form, palette))
-    count = QFontMetricsF(palette.theme.font("caption"))
-    counts, small = form is PillForm.NAME_AND_COUNT, form is PillForm.SMALL_NAME
-    least = count.horizontalAdvance("0000") if counts else 0.0
-    padding = 2.0 if small else 2 * _PADDING_PX
-    height = math.ceil(metrics.height() + (count.height() if counts else 0.0) + (0 if small else 2))
-    widths = [math.ceil(max(least, metrics.horizontalAdvance(name)) + padding) for name in names]
-    return np.array([(width, height) for width in widths], np.float64).reshape(-1, 2)
+
+    def __init__(self, names: Sequence[str], palette: MapPalette) -> None:
+        self._names = names
+        self._palette = palette
+        self._advances: dict[bool, npt.NDArray[np.float64]] = {}
+
+    def of(self, form: PillForm) -> npt.NDArray[np.float64]:
+        """(names, 2) sizes."""
+        small, counts = form is PillForm.SMALL_NAME, form is PillForm.NAME_AND_COUNT
+        metrics = QFontMetricsF(name_font(form, self._palette))
+        count = QFontMetricsF(self._palette.theme.font("caption"))
+        least = count.horizontalAdvance("0000") if counts else 0.0
+        padding = 2.0 if small else 2 * _PADDING_PX
+        height = math.ceil(metrics.height() + (count.height() if counts else 0.0) + (0 if small else 2))
+        if small not in self._advances:
+            self._advances[small] = np.array([metrics.horizontalAdvance(name) for name in self._names], np.float64)
+        widths = np.ceil(np.maximum(self._advances[small], least) + padding)
+        return np.stack((widths, np.full(len(widths), float(height))), axis=-1)
 
 
 @dataclass(frozen=True, slots=True)

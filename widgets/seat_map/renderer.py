@@ -95,7 +95,7 @@ class Renderer:
         self.stats = stats
         self.seat_diameter = seat_diameter(plan, grid.pitch)
         self._beds = beds
-        self.far_beds = BedPolygons([bed.coarse for bed in beds], THIN_BELOW_PX / grid.pitch)
+        self.far_beds = BedPolygons(np.array([bed.coarse for bed in beds], np.float32), THIN_BELOW_PX / grid.pitch)
         self._canvas = Canvas(1, 1, 1)
         self._dpr = 1.0
         self._transform = (1.0, 0.0, 0.0)
@@ -168,8 +168,8 @@ class Renderer:
     def move_to(self, camera: Camera) -> bool:
         """The same for a camera that only moved since, while no seat looks otherwise than drawn: from the picture.
 
-        What comes into view is drawn as a full picture would draw it: seats bit for bit, soft lines to a shade. False when nothing was done, for
-        nothing of the picture can be used.
+        What comes into view is drawn as a full picture would draw it: seats bit for bit, soft lines to a shade. False
+        when nothing was done, for nothing of the picture can be used.
         """
         before = self._drawn
         if before is None or before[0] is not self._canvas:

@@ -37,7 +37,9 @@ def rows_cut_by_view(plan: SeatMapPlan, seats: Indices, named: Indices, camera: 
     first, last = seats[starts], seats[np.append(starts[1:], len(seats)) - 1] if len(seats) else seats
     row_first, row_last = plan.row_ends
     before, after = first > row_first[rows], last < row_last[rows]
-    wanted = (before | after) & ~np.isin(rows, named)
+    unnamed = np.ones(len(row_first), np.bool_)
+    unnamed[named] = False
+    wanted = (before | after) & unnamed[rows]
     inner = np.where(before, first, last)[wanted]
     outer = np.where(before, first - 1, last + 1)[wanted]
     x = (plan.x[inner] + plan.x[outer]) / 2

@@ -98,10 +98,10 @@ def _touching(fragments: Places, clip: QRect, dpr: float) -> Places:
     """Fragments of which a part lies in the clip (logical px)."""
     if not len(fragments):
         return fragments
-    middle = np.array((clip.left() + clip.width() / 2, clip.top() + clip.height() / 2)) * dpr
     # All names of an atlas are of one size: a name touches the clip where its centre is this near to the clip's.
-    reach = (np.array((clip.width(), clip.height())) * dpr + fragments[0, 4:6]) / 2 + 1
-    touched = (np.abs(fragments[:, 0:2] - middle) < reach).all(axis=1)
+    reach_x, reach_y = (clip.width() * dpr + fragments[0, 4]) / 2 + 1, (clip.height() * dpr + fragments[0, 5]) / 2 + 1
+    touched = np.abs(fragments[:, 0] - (clip.left() + clip.width() / 2) * dpr) < reach_x
+    touched &= np.abs(fragments[:, 1] - (clip.top() + clip.height() / 2) * dpr) < reach_y
     return fragments if touched.all() else fragments[touched]
 
 

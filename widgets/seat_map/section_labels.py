@@ -20,7 +20,7 @@ from widgets.seat_map.label_group import LabelGroup, Placing
 from widgets.seat_map.label_room import Boxes, Flags, touching
 from widgets.seat_map.label_style import LabelledSections, LabelStyle
 from widgets.seat_map.palette import MapPalette
-from widgets.seat_map.pills import PillForm
+from widgets.seat_map.pills import PillForm, PillSizes
 from widgets.seat_map.plan import Indices, SeatMapPlan
 from widgets.seat_map.section_axes import section_axes
 
@@ -56,11 +56,12 @@ class SectionLabels:
         def write(section: int) -> str:
             return write_count(self._counts[section])
 
+        sizes = PillSizes(labelled.names, palette)
         for form in PillForm:
-            level = LabelStyle(form, labelled, palette, write, turned=False)
+            level = LabelStyle(form, labelled, palette, write, sizes, turned=False)
             self._ways[form] = [(level, False)]
             if level.any_slanted:
-                along = LabelStyle(form, labelled, palette, write, turned=True)
+                along = LabelStyle(form, labelled, palette, write, sizes, turned=True)
                 self._ways[form] += [(along, False), (level, True)]
         self._laid_for = (0, 0.0)
         self._layouts: dict[int, list[LabelGroup]] = {}

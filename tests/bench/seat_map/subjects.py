@@ -119,11 +119,19 @@ class NumpyStamps(Subject):
         self.settle()
 
     def hovers(self, count: int) -> list[QMouseEvent]:
-        """So many moves of the pointer to the next seat; the block that a click would take is shown from now on."""
-        grid, last = self.map.scene.grid, len(self.map.plan.x) - 1
-        self.map.set_block_of(lambda seat_no: range(max(0, min(seat_no, last - 3)), min(seat_no, last - 3) + 4))
-        x, y = self.map.scene.position(last // 3)
-        near = grid.seats_in(x - 2 * grid.pitch, y - 2 * grid.pitch, x + 2 * grid.pitch, y + 2 * grid.pitch)
+        """So many moves of the pointer to the next seat; four seats of its row are shown from now on."""
+        plan, grid = self.map.plan, self.map.scene.grid
+
+        def block_of(seat_no: int) -> range:
+            row = plan.seats_of_row(int(plan.row_no[seat_no]))
+            first = max(row.start, min(seat_no, row.stop - 4))
+            return range(first, min(first + 4, row.stop))
+
+        self.map.set_block_of(block_of)
+        view = self.map.camera.view().grown(-grid.pitch)
+        near = grid.seats_in(view.left, view.top, view.right, view.bottom)
+        away = np.hypot(plan.x[near] - (view.left + view.right) / 2, plan.y[near] - (view.top + view.bottom) / 2)
+        near = near[np.argsort(away, kind="stable")[:20]]
         points = [QPointF(self.map.seat_rect(int(near[at % len(near)])).center()) for at in range(count)]
         return [
             QMouseEvent(
