@@ -179,8 +179,10 @@ class Steps:
         await self._turn()
 
     async def _turn(self) -> None:
-        """Let everything that is due be drawn."""
+        """Let everything that is due be drawn, and all labels of the map, which take some frames."""
         await all_drawn()
+        seat_map = self._open.console.window.screens.counter.map
+        await self._until(lambda: not (seat_map.isVisible() and seat_map.scene.behind), "the labels of the map")
 
     async def _until(self, condition: Callable[[], object], what: str) -> None:
         end = monotonic() + _WAIT_S

@@ -22,7 +22,7 @@ from app.devices.ticket_printer import PrintOutcome, PrintState, TicketSheet
 from app.i18n import _
 from app.main import Options, make_application
 from app.screens.part_dialog import PartDialog
-from app.screenshot_money import MoneyScenes
+from app.screenshot_dialogs import DialogScenes
 from app.settings import Settings
 from app.showcase import give_past, make_showcase, small_hall
 from backend_client.feed_protocol import FeedState
@@ -61,7 +61,7 @@ class LosingPrinter:
 
 
 @dataclass(slots=True)
-class Photographer(MoneyScenes):
+class Photographer(DialogScenes):
     """Walks through the console and takes a picture of each thing it can show."""
 
     async def work(self) -> int:
@@ -191,11 +191,13 @@ class Photographer(MoneyScenes):
         await self._turn()
         self.take("plan-faults")
         await self._rest()
+        await self._plan_dialogs()
 
     async def _watching(self, name: str) -> None:
         await self._sign_in(name)
         await self._open_event()
         self.take("watching")
+        await self._print_dialog()
         await self._seat_details()
 
     async def _seat_details(self) -> None:

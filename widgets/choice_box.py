@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePai
 
 from widgets.theme import Theme
 
-_ROOM_PX = 26
+_ROOM_PX, _EDGE_PX = 26, 12
 _ARROW_PX = 8
 _NAME_ROLE = Qt.ItemDataRole.UserRole + 1
 
@@ -35,12 +35,18 @@ class ChoiceBox(QComboBox):
         self.addItem(f"{name}   {price}" if price else name, data)
         self.setItemData(self.count() - 1, name, _NAME_ROLE)
 
+    def width_of(self, name: str) -> int:
+        """How wide the closed box has to be to say this name whole, px."""
+        return self.fontMetrics().horizontalAdvance(name) + _ROOM_PX + 2 * _EDGE_PX
+
     def paintEvent(self, event: QPaintEvent) -> None:
         del event
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
-        option.currentText = self.chosen_name
         styled = QStylePainter(self)
+        part = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self).width()
+        option.currentText = option.fontMetrics.elidedText(self.chosen_name, Qt.TextElideMode.ElideRight, room)
         styled.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
         styled.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         styled.end()

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from widgets.build import label, set_tone
+from widgets.first_lines import level
 from widgets.theme import Theme
 
 _TEXT = Qt.TextInteractionFlag.TextSelectableByMouse
@@ -40,6 +41,7 @@ class FactsGrid(QWidget):
                 value.setText(kept[place][1])
                 value.setAccessibleName(f"{kept[place][0]}: {kept[place][1]}")
                 set_tone(value, kept[place][2])
+                level(caption, value)
 
     @property
     def facts(self) -> list[tuple[str, str]]:

@@ -75,13 +75,13 @@ class LegendWords:
     companion: str
     restricted: str
     printed: str = ""
-    paying: str = ""
-    used: str = ""
     few: str = ""
     sold_out: str = ""
     house_kinds: tuple[str, ...] = ()
     """For whom the house keeps seats, by `HouseKind`; without them these seats are explained as the house's alone."""
     house_letters: tuple[str, ...] = HOUSE_LETTERS
+    paying: str = ""
+    used: str = ""
 
 
 class MapLegend(QWidget):

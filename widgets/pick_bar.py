@@ -20,7 +20,7 @@ _FINE = 4
 _DIGIT_PX = 28
 _HIGH_PX = 32
 _FIND_PX, _LEAST_FIND_PX = 150, 72
-_SECTION_PX = 140
+_SECTION_PX, _MOST_SECTION_PX = 140, 190
 _ONE_SECTION = 2
 """Choices where there is nothing to choose: all sections, and the only one."""
 _AROUND_PX = 48
@@ -132,8 +132,8 @@ class PickBar(QWidget):
         line.setContentsMargins(theme.space("small"), theme.space("tight"), theme.space("small"), theme.space("tight"))
         self._add_counts(line)
         line.addSpacing(theme.space("small"))
-        self.where.setMinimumWidth(_SECTION_PX)
-        self.where.setMaximumWidth(_SECTION_PX)
+        self.where.ensurePolished()
+        self.where.setFixedWidth(max(_SECTION_PX, min(self.where.width_of(words.everywhere), _MOST_SECTION_PX)))
         self.where.setAccessibleName(words.where)
         self.where.setToolTip(f"{words.where} ({words.key_where})")
         self.best.setFocusPolicy(Qt.FocusPolicy.TabFocus)

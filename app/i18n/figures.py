@@ -36,7 +36,8 @@ class Figures:
         pattern = _with_decimals(self.locale.currency_formats["standard"].pattern, exponent)
         if get_currency_symbol(currency, self.locale)[-1].isalpha():
             pattern = pattern.replace("¤#", "¤\u00a0#")  # CLDR sets letters off from digits; Babel does not
-        return str(format_currency(amount, currency, locale=self.locale, format=pattern, currency_digits=False))
+        text = str(format_currency(amount, currency, locale=self.locale, format=pattern, currency_digits=False))
+        return text if self.locale.text_direction != "rtl" else _kept_in_order(text, currency, self.locale)
 
     def amount(self, amount_minor: int, currency: str) -> str:
         """The bare amount as a person would type it: `12.50`, `12,50`, no grouping."""
@@ -106,9 +107,20 @@ class Figures:
         """`Stalls, Row A`: parts for the ear, with the comma of the language as the pause between them."""
         return _PAUSES.get(self.locale.language, ", ").join(part for part in parts if part)
 
+    def listed(self, parts: Iterable[str]) -> str:
+        """`3, 4`: things of one kind for the eye, with the comma of the language between them."""
+        return self.spoken(parts)
+
     def names(self, names: list[str]) -> str:
         """A list of names in one sentence: `A 1, A 2, and A 3`."""
         return str(format_list(names, locale=self.locale))
+
+
+def _kept_in_order(text: str, currency: str, locale: Locale) -> str:
+    """`JP¥` beside digits in a line from right to left: without a mark its sign would go before its letters."""
+    symbol = get_currency_symbol(currency, locale)
+    mixed = symbol[0].isalpha() and not symbol[-1].isalpha()
+    return text.replace(symbol, f"{symbol}\u200e") if mixed else text
 
 
 def _with_decimals(pattern: str, exponent: int) -> str:

@@ -117,7 +117,7 @@ class EventListModel(QAbstractListModel):
 
     @staticmethod
     def _value(line: EventLine, role: int) -> object:
-        spoken = ", ".join((line.name, line.when, line.where, line.status))
+        spoken = figures().spoken((line.name, line.when, line.where, line.status))
         values: dict[int, object] = {
             Qt.ItemDataRole.DisplayRole: line.name,
             Qt.ItemDataRole.AccessibleTextRole: spoken,

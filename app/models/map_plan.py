@@ -10,12 +10,18 @@ import numpy as np
 from backend_client.wire import EventDetail, Plan, PlanArea, PlanPicture, PlanStanding, PlanTable
 from widgets.seat_map.plan import MapArea, MapImage, SeatMapPlan
 
+_NO_END = "none"
+"""Where the name of a row stands whose table bears it already."""
+_TABLE_TEXT = 0.36
+"""Of the table's smaller side: its name touches no seat around it."""
+
 
 def map_plan(plan: Plan, event: EventDetail) -> SeatMapPlan:
     """Columns of `plan`; category names and colours are the event's where it has them."""
     named = {category.category_no: category for category in (*plan.categories, *event.categories)}
     categories = [named.get(category.category_no, category) for category in plan.categories]
     seats, rows, sections = plan.seats, plan.rows, plan.sections
+    named_by_tables = {table.row_no for table in plan.tables}
     return SeatMapPlan(
         name=plan.name,
         x=np.array(seats.x, np.float32),
@@ -33,7 +39,9 @@ def map_plan(plan: Plan, event: EventDetail) -> SeatMapPlan:
         section_y=np.array([section.label_y for section in sections], np.float32),
         category_name=tuple(category.name for category in categories),
         category_color=tuple(category.color for category in categories),
-        row_label_position=tuple(row.label_position for row in rows),
+        row_label_position=tuple(
+            _NO_END if row_no in named_by_tables else row.label_position for row_no, row in enumerate(rows)
+        ),
         areas=(
             *(_area(area) for area in plan.areas),
             *(_standing(place) for place in plan.standing),
@@ -83,6 +91,6 @@ def _table(plan: Plan, table: PlanTable) -> MapArea:
         height=table.height,
         rotation=table.rotation,
         text=row.label,
-        text_size=min(table.width, table.height) * 0.45,
+        text_size=min(table.width, table.height) * _TABLE_TEXT,
         floor_no=plan.sections[row.section_no].floor_no,
     )

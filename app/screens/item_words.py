@@ -231,7 +231,7 @@ def grouped_seats(seats: tuple[SeatRef, ...]) -> str:
     lines = []
     for (section, name), numbers in rows.items():
         row = _("Row {row}").format(row=name) if name else ""
-        lines.append(figures().joined((section, row, _("Seat {seat}").format(seat=", ".join(numbers)))))
+        lines.append(figures().joined((section, row, _("Seat {seat}").format(seat=figures().listed(numbers)))))
     return "\n".join(lines)
 
 

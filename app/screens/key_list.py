@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel
 from app.i18n import _
 from app.screens.keys import Key
 from widgets.build import label
+from widgets.first_lines import level
 from widgets.theme import Theme
 
 LIST_PX = 990
@@ -25,8 +26,10 @@ def keys_grid(theme: Theme, table: Sequence[Key], *, tone: str = "", wrap: bool 
     grid.setColumnStretch(1, 1)
     top = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignTop
     for line, key in enumerate(table):
-        grid.addWidget(_key_cap(theme, _(key.sequence), tone), line, 0, top)
-        grid.addWidget(label(_(key.words), tone=tone, wrap=wrap), line, 1)
+        cap, words = _key_cap(theme, _(key.sequence), tone), label(_(key.words), tone=tone, wrap=wrap)
+        level(cap, words)
+        grid.addWidget(cap, line, 0, top)
+        grid.addWidget(words, line, 1)
     return grid
 
 

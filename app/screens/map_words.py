@@ -184,7 +184,7 @@ class SeatWords:
             words.append(_("ticket printed"))
         if byte & USED_BIT:
             words.append(_("ticket used"))
-        return ", ".join(words)
+        return figures().spoken(words)
 
 
 def flag_words(flags: int) -> list[str]:

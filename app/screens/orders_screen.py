@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
 from app.core.order_search import OrderDesk, OrderPart, OrderQuery
 from app.core.store import ConsoleStore
@@ -20,6 +20,7 @@ from widgets.async_button import AsyncButton
 from widgets.build import column, label, leading, row
 from widgets.choice_box import ChoiceBox
 from widgets.data_table import ColumnPlan, DataTable
+from widgets.sides import Sides
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
@@ -65,7 +66,7 @@ class OrdersScreen(QWidget):
         self._empty = label(kind="lead", tone="muted", wrap=True)
         self._pages = QStackedWidget()
         self._list = QWidget()
-        self._sides = QSplitter(Qt.Orientation.Horizontal)
+        self._sides = Sides(theme)
         self._typing = QTimer(self)
         self._typing.setSingleShot(True)
         self._typing.setInterval(TYPING_MS)
@@ -207,7 +208,7 @@ class OrdersScreen(QWidget):
 
     def _row(self, order: OrderSummary) -> CellRow:
         shown, zone = figures(), event_zone(self._store, order.event_id)
-        seats = shown.joined((shown.number(len(order.seats)), ", ".join(order.seats))) if order.seats else ""
+        seats = shown.joined((shown.number(len(order.seats)), shown.listed(order.seats))) if order.seats else ""
         return CellRow(
             order.order_id,
             (
@@ -271,9 +272,6 @@ class OrdersScreen(QWidget):
         self._sides.addWidget(self.page)
         self._sides.setStretchFactor(0, 1)
         self._sides.setStretchFactor(1, 1)
-        self._sides.setChildrenCollapsible(False)
-        self._sides.setProperty("role", "gap")
-        self._sides.setHandleWidth(theme.space("medium"))
         self._sides.setSizes([_LIST_SHARE, _ORDER_SHARE])
         page = column(theme, margin="medium", gap="small", parent=self)
         page.addWidget(self._sides, 1)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QPushButton, QWidget
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QDialog, QLayout, QLineEdit, QListWidget, QListWidgetItem, QPushButton, QWidget
 
 from app.i18n import _, figures, ngettext
 from app.screens.key_list import keys_grid
@@ -185,6 +186,7 @@ class PlanKeysDialog(QDialog):
         page = column(theme, margin="wide", gap="medium", parent=self)
         page.addWidget(label(self.windowTitle(), kind="title"))
         page.addLayout(keys_grid(theme, ON_PLAN, wrap=True))
+        page.addStretch(1)
         close = plain_button(_("Close"))
         close.setDefault(True)
         close.clicked.connect(self.accept)
@@ -192,6 +194,15 @@ class PlanKeysDialog(QDialog):
         end.addStretch(1)
         end.addWidget(close)
         page.addLayout(end)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """As high as its texts are at this width: asked before, their layout reckons with narrower ones."""
+        super().showEvent(event)
+        layout = self.layout()
+        if layout is not None:
+            layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
+            self.setMinimumHeight(0)
+            self.resize(self.width(), layout.totalHeightForWidth(self.width()))
 
 
 def _version_words(plan: VenuePlan, version: int, seats: int) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QTabBar, QWidget
+from PySide6.QtWidgets import QStackedWidget, QTabBar, QWidget
 
 from app.core.inbox import Inbox, InboxPart
 from app.core.store import ConsoleStore
@@ -16,6 +16,7 @@ from app.screens.reconciliation_runs import RunsPage
 from app.screens.words import Advice
 from widgets.async_button import AsyncButton
 from widgets.build import column
+from widgets.sides import Sides
 from widgets.theme import Theme
 
 SIDE_BY_SIDE_PX = 1100
@@ -35,7 +36,7 @@ class ReconciliationScreen(QWidget):
         self.runs = RunsPage(theme, store)
         self.tabs = QTabBar()
         self._pages = QStackedWidget()
-        self._sides = QSplitter(Qt.Orientation.Horizontal)
+        self._sides = Sides(theme)
         self._build(theme)
         self._unsubscribe = store.inbox.subscribe(self._on_inbox_changed)
 
@@ -124,9 +125,6 @@ class ReconciliationScreen(QWidget):
         self._sides.addWidget(self.item)
         self._sides.setStretchFactor(0, _LIST_SHARE)
         self._sides.setStretchFactor(1, _ITEM_SHARE)
-        self._sides.setChildrenCollapsible(False)
-        self._sides.setProperty("role", "gap")
-        self._sides.setHandleWidth(theme.space("medium"))
         self._sides.setSizes([_LIST_SHARE * 1_000, _ITEM_SHARE * 1_000])
         self._pages.addWidget(self._sides)
         self._pages.addWidget(self.runs)

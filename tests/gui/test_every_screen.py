@@ -139,8 +139,8 @@ def test_every_screen_is_named_reachable_and_whole(
     settings = Settings()
     make_application(settings, Options(data=tmp_path, language=language, theme="light", size=size))
     inspector = Inspector(tmp_path, settings, size)
-    assert qloop.run(inspector.work(), 60) == 0
-    assert len(inspector.names) == 47
+    assert qloop.run(inspector.work(), 180) == 0
+    assert len(inspector.names) == 52
     assert inspector.faults == []
 
 
@@ -148,9 +148,9 @@ def test_screenshots_writes_one_picture_of_every_screen(qloop: QLoop, tmp_path: 
     settings = Settings()
     make_application(settings, Options(data=tmp_path, language="pt", theme="dark"))
     photographer = Photographer(tmp_path, settings, (1280, 800))
-    qloop.run(photographer.work(), 60)
+    qloop.run(photographer.work(), 180)
     names = [path.name for path in photographer.taken]
-    assert len(names) == len(set(names)) == 47
+    assert len(names) == len(set(names)) == 52
     assert names == sorted(names)
     assert {"counter", "payment-unclear", "sale-done"} <= {name[3:-4] for name in names}
     for path in photographer.taken:

@@ -20,6 +20,8 @@ CLOSED_KEEPS = 0.34
 HELD_KEEPS = 0.30
 SOLD_KEEPS = 0.16
 DIM_KEEPS = 0.22
+SMALL_HELD_KEEPS, SMALL_SOLD_KEEPS = 0.40, 0.80
+_SOLD_LOOKS = frozenset({Look.SOLD, Look.PRINTED, Look.USED})
 _HEX = re.compile(r"#[0-9A-Fa-f]{6}")
 
 
@@ -88,11 +90,18 @@ class MapPalette:
         return mix(color, self.token("sold"), SOLD_KEEPS)
 
     def small(self, look: Look, category_no: int) -> QColor:
-        """The one colour of a seat too small for rings."""
+        """The one colour of a seat too small for rings: only a free one has a colour at its full strength.
+
+        A holder's own colour is some category's to somebody's eyes; faded, it is no free seat's to anybody's.
+        """
         if look is Look.MINE:
             return self.token("mine")
         holder = holder_of(look)
-        return self.fill(look, category_no) if holder is None else self.holders[holder]
+        if holder is not None:
+            return mix(self.holders[holder], self.bed, SMALL_HELD_KEEPS)
+        if look in _SOLD_LOOKS:
+            return mix(self.token("sold"), self.bed, SMALL_SOLD_KEEPS)
+        return self.fill(look, category_no)
 
     def ink_on(self, fill: QColor) -> QColor:
         """Light or dark ink, whichever reads better on the fill."""
