@@ -269,8 +269,10 @@ class StripeProvider:
     async def _closed(
         self, operation: PaymentOperation, intent: Intent, talk: Talk, *, code: str = ""
     ) -> OperationResult:
-        """Close an intent that is not granted. A decline only when it is closed for good."""
+        """Close an intent that is not granted; one that is stands. A decline only when it is closed for good."""
         reference = str(intent["id"])
+        if state_of(intent) in _GRANTED:
+            return self._succeeded(operation, intent, intent.get("amount"), talk)
         try:
             call = self._calls.v1.payment_intents.cancel_async(reference, {})
             intent = await self._calls.ask(talk, f"cancel {reference}", call)

@@ -7,6 +7,7 @@ is looked at, or handed over again under the same key: there never is a second i
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Final
 
 from booking.domain.model import OperationResult, PaymentOperation, ResultOutcome
@@ -64,14 +65,17 @@ class StripeTerminalProvider(StripeProvider):
     async def _closed(
         self, operation: PaymentOperation, intent: Intent, talk: Talk, *, code: str = ""
     ) -> OperationResult:
-        """Take the intent from the reader first: a reader that is at it would go on."""
+        """Take the intent from the reader first: a reader that is at it would go on.
+
+        The card may have been approved meanwhile, and whoever watches the reader may have confirmed the sale with it: then
+        it stands. Only what the reader cannot approve any more is closed.
+        """
         reader = await self._reader(operation, talk)
         if _is_at(reader, intent) and _status_of(reader) == "in_progress":
             call = self._calls.v1.terminal.readers.cancel_action_async(operation.payment_method)
-            try:
+            with contextlib.suppress(RefusedError):
                 await self._calls.ask(talk, f"cancel at {operation.payment_method}", call)
-            except RefusedError:
-                intent = await self._retrieve(str(intent["id"]), talk)
+            intent = await self._retrieve(str(intent["id"]), talk)
         return await super()._closed(operation, intent, talk, code=code)
 
     async def _of_reader(
