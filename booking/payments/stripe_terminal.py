@@ -67,8 +67,8 @@ class StripeTerminalProvider(StripeProvider):
     ) -> OperationResult:
         """Take the intent from the reader first: a reader that is at it would go on.
 
-        The card may have been approved meanwhile, and whoever watches the reader may have confirmed the sale with it: then
-        it stands. Only what the reader cannot approve any more is closed.
+        The card may have been approved meanwhile, and whoever watches the reader may have confirmed the sale with it:
+        then it stands. Only what the reader cannot approve any more is closed.
         """
         reader = await self._reader(operation, talk)
         if _is_at(reader, intent) and _status_of(reader) == "in_progress":
