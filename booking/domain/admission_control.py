@@ -41,6 +41,7 @@ class AdmissionReason(StrEnum):
     RECOVERING = "recovering"
     PROBING = "probing"
     SHOPPERS_AT_LIMIT = "shoppers-at-limit"
+    FEW_SEATS_LEFT = "few-seats-left"
     AUTHORITY_AWAY = "authority-away"
     FIGURES_MISSING = "figures-missing"
     PAUSED = "paused"
@@ -235,10 +236,15 @@ def _by_law(
 
 
 def _room(settings: AdmissionSettings, signals: AdmissionSignals) -> float | None:
-    """What may come in a minute so that the free slots are filled within half a minute and not overrun."""
+    """What may come in a minute so that free slots are filled within half a minute and not overrun.
+
+    There are as many slots as ops allow, and never more than free seats: who finds nothing was let in for nothing.
+    """
     if signals.active_shoppers is None:
         return None
-    free = max(0.0, settings.total_active_users - signals.active_shoppers)
+    slots = float(settings.total_active_users)
+    slots = slots if signals.seats_free is None else min(slots, signals.seats_free)
+    free = max(0.0, slots - signals.active_shoppers)
     return 2.0 * free + (min(signals.departures_per_minute or 0.0, settings.cap_per_minute) if free else 0.0)
 
 
@@ -250,6 +256,10 @@ def _why(
     numbers = {"strain": round(strain, 3), "good_per_minute": round(law.good, 1)}
     if room is not None and room < law.rate:
         numbers |= {"active_shoppers": signals.active_shoppers or 0.0, "most": float(settings.total_active_users)}
+        if signals.seats_free is not None and signals.seats_free < settings.total_active_users:
+            numbers |= {"seats_free": signals.seats_free}
+            words = f"{signals.active_shoppers:.0f} shoppers inside, {signals.seats_free:.0f} seats are free"
+            return AdmissionWhy(AdmissionReason.FEW_SEATS_LEFT, words, MappingProxyType(numbers))
         words = f"{signals.active_shoppers:.0f} shoppers inside, {settings.total_active_users} may be"
         return AdmissionWhy(AdmissionReason.SHOPPERS_AT_LIMIT, words, MappingProxyType(numbers))
     if law.rate < state.law.rate or (strain > 1 and law.rate <= settings.least_per_minute):

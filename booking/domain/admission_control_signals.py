@@ -22,7 +22,7 @@ class AdmissionSignals:
 
     Units are in the names; shares run from 0 to 1. `lock_waits` counts sessions that wait for a lock now,
     `payments_unknown` open payments without an outcome, `departures_per_minute` shoppers whose slot came free in the
-    last minute, `completion_share` those of them who bought.
+    last minute, `completion_share` those of them who bought, `seats_free` places that nobody holds or has.
     """
 
     queue_age_ms: float | None = None
@@ -34,6 +34,7 @@ class AdmissionSignals:
     completion_share: float | None = None
     active_shoppers: float | None = None
     departures_per_minute: float | None = None
+    seats_free: float | None = None
     authority_away: bool = False
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from html import escape
 from math import log10
 from pathlib import Path
 
-from booking.rush.charts import Line, rank_chart, time_chart
+from booking.charts import Line, rank_chart, time_chart
 from booking.rush.conductor import Run
 from booking.rush.histogram import Histogram
 from booking.rush.shopper import CHECKOUT, HOLD, KINDS, MAP, PAY, STATUS

@@ -9,8 +9,9 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
+from booking import charts
 from booking.plain_http.message import LARGEST_HEAD, Answer, AnswerReader, BrokenAnswerError, request_bytes
-from booking.rush import charts, histogram
+from booking.rush import histogram
 from booking.rush.arrivals import BURST_SHARE, BURSTS, POISSON, arrivals
 from booking.rush.histogram import Histogram
 from booking.rush.office import code_of

@@ -151,6 +151,16 @@ def test_the_slots_bind_without_winding_the_law_up() -> None:
     assert event.run(1, replace(CALM, active_shoppers=99.0, departures_per_minute=0.0))[-1] == 2
 
 
+def test_nobody_is_let_in_for_nothing_when_few_seats_are_left() -> None:
+    """W7: what is left is in holds, or as many are inside as there are seats."""
+    event = Event()
+    event.run(60, CALM)
+    assert event.run(5, replace(CALM, seats_free=50.0))[-1] == 0
+    assert event.record[-1].why.code is AdmissionReason.FEW_SEATS_LEFT
+    assert event.record[-1].why.words == "50 shoppers inside, 50 seats are free"
+    assert event.run(30, replace(CALM, seats_free=4_000.0))[-1] > 500, "and goes on when holds have ended"
+
+
 def test_every_change_says_who_when_from_to_and_why() -> None:
     event = Event()
     event.run(90, CALM)
@@ -235,9 +245,9 @@ FIGURES = {
     "queue_age_ms": st.floats(0, 5_000), "hold_p99_ms": st.floats(0, 20_000), "lock_waits": st.floats(0, 500),
     "ticketing_lag_s": st.floats(0, 900), "payment_error_share": st.floats(0, 1), "payments_unknown": st.floats(0, 999),
     "completion_share": st.floats(0, 1), "active_shoppers": st.floats(0, 30_000),
-    "departures_per_minute": st.floats(0, 9_000),
+    "departures_per_minute": st.floats(0, 9_000), "seats_free": st.floats(0, 60_000),
 }  # fmt: skip
-BETTER_WHEN_HIGHER = {"completion_share", "departures_per_minute"}
+BETTER_WHEN_HIGHER = {"completion_share", "departures_per_minute", "seats_free"}
 SIGNALS = st.builds(
     AdmissionSignals, **{name: st.none() | values for name, values in FIGURES.items()}, authority_away=st.booleans()
 )
