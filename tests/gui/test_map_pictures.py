@@ -15,6 +15,7 @@ from app.__main__ import main as console_main
 from app.bridge.eyes import MATRICES, Eyes, seen_by, seen_colors
 from app.main import Options, make_application
 from app.map_pictures import VENUE, MapPhotographer
+from app.models.map_plan import map_plan
 from app.settings import Settings
 from app.showcase_maps import PlanHouse, UnreadablePlanError, bowl, plan_of
 from tests.fixtures.plans import FOLDER, SHARED
@@ -80,6 +81,17 @@ def test_the_bowl_has_60_000_seats_three_rings_tables_and_standing_places() -> N
     assert all(0 <= x <= plan.width for x in plan.seats.x)
     assert all(0 <= y <= plan.height for y in plan.seats.y)
     assert sum(row.seat_count for row in plan.rows) == count
+
+
+def test_a_table_bears_its_name_and_its_row_not_once_more() -> None:
+    house = PlanHouse(bowl(SMALL_BOWL))
+    drawn = map_plan(house.plan, house.event())
+    named = {table.row_no for table in house.plan.tables}
+    assert named
+    assert {drawn.row_label_position[row] for row in named} == {"none"}
+    assert all(drawn.row_label_position[row] == "" for row in range(len(house.plan.rows)) if row not in named)
+    texts = {area.text for area in drawn.areas if area.kind == "table"}
+    assert texts == {house.plan.rows[row].label for row in named}
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the public plans are not here")
