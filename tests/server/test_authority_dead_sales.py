@@ -43,7 +43,7 @@ async def declined_twice(desk: Desk, *seats: int) -> Order:
         step = await desk.pay(order, SALE)
         await reported(desk.db, desk.caller, step.operation.operation_id, DECLINED)
     await desk.pay(order, SALE)
-    await desk.db.fetch("UPDATE payment_operations SET status = 'DECLINED', decided_by = 'supervisor:x'")
+    await desk.db.fetch("UPDATE payment_operations SET status = 'DECLINED', decided_by = 'device:' || device_id")
     return order
 
 

@@ -110,6 +110,14 @@ PLANTS: Mapping[str, str] = {
         "UPDATE money_backs SET status = 'REFUSED', decided_at = booking_now() WHERE status = 'PENDING'",
     "ticket-waits-with-its-refund": "UPDATE tickets SET money_back_id = NULL WHERE status <> 'VOID'",
     "cash-refund-left-the-drawer": "DELETE FROM cash_movements",
+    "money-keeps-the-currency-of-its-order": "UPDATE payment_operations SET currency = 'USD' WHERE kind = 'refund'",
+    "what-follows-fits-its-charge":
+        "UPDATE payment_operations SET amount_minor = amount_minor + 1 WHERE kind = 'capture'",
+    "money-back-was-told-by-who-may-say-so":
+        "UPDATE payment_operations SET decided_by = 'authority' WHERE kind = 'refund' AND status = 'SUCCEEDED'",
+    "refused-money-back-has-an-item":
+        "UPDATE payment_operations SET status = 'DECLINED' WHERE kind = 'refund' AND status = 'SUCCEEDED'",
+    "undecided-payment-is-due-or-known": "UPDATE payment_operations SET next_attempt_at = NULL WHERE kind = 'sale'",
     "parts-are-of-an-unpaid-order":
         "UPDATE payment_operations SET advice = 'part', spare_ids = ARRAY[gen_random_uuid(), gen_random_uuid()]"
         " WHERE kind = 'cash' AND advice = 'goods-issued'",

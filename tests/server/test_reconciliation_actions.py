@@ -78,7 +78,6 @@ async def test_money_that_a_supervisor_vouches_for_confirms_the_order(house: Hou
     assert [entry.title for entry in done.timeline if entry.title in ("act-settled-outside", "evidence-given")] != []
     assert done.item.resolution == "settled outside: pi 7"
     assert step.order.order_id == done.item.order_id
-    await house.db.fetch("UPDATE payment_operations SET next_attempt_at = NULL WHERE kind = 'capture'")
 
 
 async def test_asking_again_waits_for_the_worker_and_the_item_ends_by_itself(house: House) -> None:
@@ -252,7 +251,6 @@ async def test_two_supervisors_act_at_once_and_one_wins(house: House) -> None:
     assert len(lost) == 1
     assert isinstance(lost[0], ItemChangedError)
     assert await count(house.db, "SELECT count(*) FROM audit_log WHERE action = 'item-settled-outside'") == 1
-    await house.db.fetch("UPDATE payment_operations SET next_attempt_at = NULL WHERE kind = 'capture'")
 
 
 async def test_a_note_is_audited_and_changes_the_version_alone(house: House) -> None:

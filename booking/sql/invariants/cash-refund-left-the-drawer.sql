@@ -8,3 +8,7 @@ UNION ALL
 SELECT format('movement %s of %s is of an operation that gave no cash back', m.movement_id, m.amount_minor)
   FROM cash_movements m LEFT JOIN payment_operations p USING (operation_id)
  WHERE m.kind = 'refund' AND (p.kind IS DISTINCT FROM 'refund' OR p.provider <> 'cash' OR p.status <> 'SUCCEEDED')
+UNION ALL
+SELECT format('movement %s is of drawer %s, its refund of %s', m.movement_id, m.device_id, p.device_id)
+  FROM cash_movements m JOIN payment_operations p USING (operation_id)
+ WHERE m.kind = 'refund' AND m.device_id IS DISTINCT FROM p.device_id
