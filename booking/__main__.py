@@ -29,6 +29,7 @@ VERBS = {
     "demo": Verb("everything embedded, then the console; --headless gives the tour", "booking.demo.command"),
     "console": Verb("the console alone, against a running API", "app", of_console=True),
     "serve": Verb("the API", "booking.web.serve"),
+    "room": Verb("the waiting room: joins, turns, admission tokens", "booking.room.command"),
     "work": Verb(
         "the workers: sequencer, sweeper, expiry, tickets, payments, webhooks, reconciliation, retention",
         "booking.workers.work",

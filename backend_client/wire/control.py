@@ -17,7 +17,8 @@ from backend_client.wire.problems import SeatRef
 class EventSettings(Message, frozen=True, kw_only=True):
     """What operators set per event. `version` rises with each change: a change names the version it was made from.
 
-    `max_refund_by_clerk_minor`: what a clerk may give back of one order without a supervisor.
+    `max_refund_by_clerk_minor`: what a clerk may give back of one order without a supervisor. `admission`: fans hold
+    only with an admission token of the waiting room (R18).
     """
 
     event_id: EventId
@@ -30,6 +31,7 @@ class EventSettings(Message, frozen=True, kw_only=True):
     paying_cap: int
     orphan_rule: OrphanRule
     max_refund_by_clerk_minor: int = 20_000
+    admission: bool = False
 
 
 class EventSettingsChange(RequestMessage, frozen=True, kw_only=True):
@@ -45,6 +47,7 @@ class EventSettingsChange(RequestMessage, frozen=True, kw_only=True):
     paying_cap: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     orphan_rule: OrphanRule | None = None
     max_refund_by_clerk_minor: Annotated[int, Meta(ge=0, le=10**12)] | None = None
+    admission: bool | None = None
 
 
 class EventStatusChange(RequestMessage, frozen=True, kw_only=True):

@@ -62,7 +62,8 @@ class HouseHoldList:
 class EventSettings:
     """What operators set per event; `version` rises with each change of settings, status or plan.
 
-    `max_refund_by_clerk_minor`: what a clerk may give back of one order without a supervisor.
+    `max_refund_by_clerk_minor`: what a clerk may give back of one order without a supervisor. `admission`: fans hold
+    only with an admission token of the waiting room (R18).
     """
 
     event_id: EventId
@@ -75,6 +76,7 @@ class EventSettings:
     paying_cap: int
     orphan_rule: OrphanRule
     max_refund_by_clerk_minor: int
+    admission: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,7 @@ class SettingsChange:
     paying_cap: int | None = None
     orphan_rule: OrphanRule | None = None
     max_refund_by_clerk_minor: int | None = None
+    admission: bool | None = None
 
     def given(self) -> dict[str, Any]:
         """The settings that are to change, as JSON values by column name."""

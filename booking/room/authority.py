@@ -23,12 +23,15 @@ class Purchase:
 
 @dataclass(frozen=True, slots=True)
 class SaleState:
-    """One event as booking has it. `is_over`: nothing of it will be sold any more."""
+    """One event as booking has it. `is_over`: nothing of it will be sold any more;
+    `is_paused`: nothing of it is sold just now.
+    """
 
     event_id: int
     opens_at: float
     is_over: bool
     availability: Availability
+    is_paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

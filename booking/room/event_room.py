@@ -82,6 +82,7 @@ class EventRoom:
         self.event_id, self.opens_at, self.seed = facts.event_id, facts.opens_at, facts.seed
         self.settings, self.phase, self.drawn = facts.settings, facts.phase, facts.drawn
         self.availability = Availability.AVAILABLE
+        self.is_sale_paused = False
         self.places = places or Places()
         self.pace = Pace()
         self.changed: set[int] = set()
@@ -135,6 +136,11 @@ class EventRoom:
         if availability is not self.availability:
             self.availability, self.all_told = availability, True
 
+    @property
+    def is_letting_in(self) -> bool:
+        """Whether people were let in at the last step of time."""
+        return self._admits
+
     def close(self) -> None:
         """The sale is over."""
         if self.phase is not Phase.CLOSED:
@@ -173,9 +179,8 @@ class EventRoom:
         state = places.state(number)
         waits = state in (State.WAITING, State.AWAY)
         ahead = places.ahead(number) if waits else None
-        lets_in = self._admits and self.phase is Phase.OPEN
         rate = self.settings.new_users_per_minute
-        estimate = self.pace.estimate(ahead, now, rate) if ahead is not None and lets_in else None
+        estimate = self.pace.estimate(ahead, now, rate) if ahead is not None and self._admits else None
         slot = places.slots.get(number)
         return Standing(state, ahead, places.waiting, estimate, slot.ends_at if slot else None)
 
@@ -194,7 +199,7 @@ class EventRoom:
             if not slot.session:
                 slot.ends_at = now + self.settings.session_duration_s
             slot.session = session
-            self.places.raise_generation(number)
+            self.places.raise_generation(number, now)
             self.changed.add(number)
         self._renew(number, slot, now)
         expires_at = min(now + self.settings.token_life_s, slot.ends_at)
@@ -232,7 +237,8 @@ class EventRoom:
             self._admits = False
             return 0
         self._pass_over_absent(now)
-        admits = authority_is_there and not self.settings.paused and self.availability is Availability.AVAILABLE
+        is_held_up = self.settings.paused or self.is_sale_paused or self.availability is not Availability.AVAILABLE
+        admits = authority_is_there and not is_held_up
         if admits != self._admits:
             self._admits, self.all_told = admits, True
             self._credit, self._ticked_at = 1.0, now

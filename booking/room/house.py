@@ -91,7 +91,6 @@ class House:
         self.keys = KeyRing(stored.keys)
         self.rooms = {one.facts.event_id: _restored(one, clock()) for one in stored.rooms}
         self.account_keys: Mapping[UUID, bytes] = _account_keys(stored.notes.get("account-keys", b"{}"))
-        self.place_secret = stored.notes.get("place-secret", b"")
         self._cursor = stored.notes.get("cursor", b"").decode()
         self._heard_at: float | None = None
         self.failed = asyncio.Event()
@@ -100,12 +99,9 @@ class House:
     # ------------------------------------------------------------ life
 
     async def prepare(self) -> None:
-        """Make what a new house needs: its keys and its secret."""
+        """Make what a new house needs: a key to sign with."""
         if not self.keys:
             await self._store.write(Batch(keys=self.keys.rotate(self.now())))
-        if not self.place_secret:
-            self.place_secret = secrets.token_bytes(32)
-            await self._store.write(Batch(notes=[("place-secret", self.place_secret)]))
 
     def start(self) -> None:
         """From now on time goes on."""
@@ -288,6 +284,7 @@ class House:
                 continue
             hosted.room.move_opening(sale.opens_at)
             hosted.room.set_availability(sale.availability)
+            hosted.room.is_sale_paused = sale.is_paused
             if sale.is_over:
                 hosted.room.close()
             await self._keep(hosted)

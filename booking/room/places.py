@@ -156,10 +156,11 @@ class Places:
         rank = self.line.first()
         return None if rank is None else self._at_rank[rank]
 
-    def raise_generation(self, number: int) -> int:
-        """The next generation of its tokens."""
-        self._generations[number] += 1
-        return self._generations[number]
+    def raise_generation(self, number: int, now: float) -> None:
+        """The next generation of its tokens: the second of now or the next number, so that it is a higher one than
+        before even if the store was lost meanwhile.
+        """
+        self._generations[number] = max(self._generations[number] + 1, int(now))
 
     def generation(self, number: int) -> int:
         """The generation of its tokens."""

@@ -29,7 +29,7 @@ from booking.rush.cpu import cpu_seconds, used_between
 from booking.rush.own_stack import StackError, own_stack
 from booking.rush.plan import Sale, Server, Traffic
 from booking.services.check_invariants import check
-from booking.web.serve import is_loopback
+from booking.web.listening import is_loopback
 
 DONE, FOUND_WRONG, UNREACHABLE, INTERRUPTED = 0, 1, 3, 130
 _FIRST_ACCOUNTS = 200

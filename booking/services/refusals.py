@@ -23,6 +23,7 @@ _WORDS: Mapping[str, str] = {
     "account-limit": "This account has reached its ticket limit for the event.",
     "open-hold-exists": "Finish or release the sale that is still open first.",
     "access-code-refused": "This access code is not one of this event, is used up, or its time is over.",
+    "admission-refused": "Your turn is over. Join the queue again.",
     "card-limit": "This card has reached its ticket limit for the event.",
     "seat-orphaned": "This choice would leave single seats behind.",
     "house-hold-not-found": "The house keeps none of these seats back under this id.",

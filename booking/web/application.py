@@ -12,6 +12,7 @@ from starlette.routing import Route as HttpRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+from booking.services.admission import AdmissionGate
 from booking.services.choose_provider import ProviderChoice
 from booking.store.database import Database
 from booking.web.calls import PaymentStarter, ProviderServices, Route, Services
@@ -79,7 +80,8 @@ def create_app(
     providers = providers or ProviderServices(choice=ProviderChoice(db))
     if payments is None and providers.desk is not None:
         payments = providers.desk.take
-    return Application(Services(db, seats, payments, rates, tuple(trusted_proxies), providers))
+    services = Services(db, seats, payments, rates, tuple(trusted_proxies), providers, AdmissionGate(db))
+    return Application(services)
 
 
 _HOT = ("/holds", "/checkout", "/payments", "/v1/orders/{order_id}", "/seats", "/result", "/v1/holds/{hold_id}")

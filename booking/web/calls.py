@@ -17,6 +17,7 @@ from booking.domain.caller import Caller, Role
 from booking.domain.errors import NotSignedInError
 from booking.domain.model import PaymentOperation, SettledStep
 from booking.domain.replay import Outcome
+from booking.services.admission import AdmissionGate
 from booking.services.choose_provider import ProviderChoice
 from booking.services.payment_desk import PaymentDesk
 from booking.services.webhooks import Webhooks
@@ -81,6 +82,7 @@ class Services:
     """What handlers work with. `payments` drives provider payments at once; None without a provider.
 
     `rates`: how often somebody may call; None for no limit. `trusted_proxies`: who may say for whom they call.
+    `admission`: the gate of events with a waiting room.
     """
 
     db: Database
@@ -89,6 +91,7 @@ class Services:
     rates: RateLimits | None = None
     trusted_proxies: tuple[Network, ...] = ()
     providers: ProviderServices = ProviderServices()
+    admission: AdmissionGate | None = None
 
 
 PaymentStarter = Callable[[PaymentOperation], Coroutine[Any, Any, SettledStep | None]]

@@ -18,6 +18,7 @@ BENCHES = {
     "payments": "checkout, payment and order status through their lanes against one call each",
     "settling": "confirmations offered to a provider that fails now and then, until each is settled",
     "admission": "general admission against the documents' counter and SKIP LOCKED",
+    "room": "joins and polls of one process of the waiting room, memory of a waiting visitor",
     "feed": "a change of a seat until it shows on another console",
     "seat-detail": "who has a seat and all that happened to it, in a house with a long past",
     "seat-map": "the seat map against QGraphicsScene and pyqtgraph",

@@ -15,7 +15,7 @@ import pytest
 
 from booking.services import sequence_feed
 from booking.store.database import Database
-from booking.web import serve
+from booking.web import listening, serve
 from booking.workers import work
 from tests.server.box_office import make_event
 from tests.server.web_process import ENDS_WITHIN_S, READY_WITHIN_S, running
@@ -74,7 +74,7 @@ def test_plain_http_is_refused_for_every_address_but_this_machines_own(
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "localhost", "::1"])
 def test_addresses_of_this_machine_are_known_by_their_form(host: str) -> None:
-    assert serve.is_loopback(host)
+    assert listening.is_loopback(host)
 
 
 def test_nobody_at_the_dsn_is_exit_code_3(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -52,6 +52,8 @@ BEGIN
                     WHEN NOT a.r = ANY (coalesce(v_locked, '{}')) THEN 'slow'
                     WHEN h.hold_id IS NOT NULL
                         THEN CASE WHEN h.digest = a.digest THEN 'replay' ELSE 'key-reused' END
+                    WHEN a.channel = 'online' AND CASE WHEN e.admission
+                         THEN NOT is_admitted(a.event_id, a.principal, p_now) ELSE false END THEN 'admission-refused'
                     WHEN v_limit IS NULL THEN 'access-code-refused'
                     WHEN open.dead AND NOT p_wait THEN 'slow'
                     WHEN a.channel = 'till' AND open.holds >= e.max_open_holds_till THEN 'open-hold-exists'

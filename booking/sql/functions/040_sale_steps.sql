@@ -127,7 +127,12 @@ BEGIN
        FROM orders o
       WHERE o.order_id = ANY (p_orders) AND EXISTS (SELECT FROM order_places l WHERE l.order_id = o.order_id)
       ORDER BY o.order_id;
-    UPDATE orders o SET status = 'CONFIRMED', confirmed_at = p_now WHERE o.order_id = ANY (p_orders);
+    WITH confirmed AS (
+        UPDATE orders o SET status = 'CONFIRMED', confirmed_at = p_now WHERE o.order_id = ANY (p_orders)
+        RETURNING o.event_id, o.principal)
+    UPDATE admission_sessions a SET spent_at = p_now
+      FROM confirmed c
+     WHERE a.event_id = c.event_id AND a.principal = c.principal AND a.single_purchase AND a.spent_at IS NULL;
     INSERT INTO account_limits AS a (event_id, principal, sold)
     SELECT o.event_id, o.principal, sum(s.seats + p.places)
       FROM orders o

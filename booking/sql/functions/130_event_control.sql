@@ -41,7 +41,8 @@ BEGIN
        SET hold_ttl_s = v_new.hold_ttl_s, grace_s = v_new.grace_s, max_per_account = v_new.max_per_account,
            max_per_card = v_new.max_per_card, max_open_holds_till = v_new.max_open_holds_till,
            paying_cap = v_new.paying_cap, orphan_rule = v_new.orphan_rule,
-           max_refund_by_clerk_minor = v_new.max_refund_by_clerk_minor, settings_version = e.settings_version + 1
+           max_refund_by_clerk_minor = v_new.max_refund_by_clerk_minor, admission = v_new.admission,
+           settings_version = e.settings_version + 1
      WHERE e.event_id = p_event;
     PERFORM note_change(p_principal, 'settings-changed', p_event::text, p_reason, jsonb_build_object(
         'staff_id', p_staff, 'version', p_expected + 1, 'to', p_settings,

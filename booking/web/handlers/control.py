@@ -62,6 +62,7 @@ async def change_settings(call: Call) -> Response:
         paying_cap=body.paying_cap,
         orphan_rule=None if body.orphan_rule is None else OrphanRule(body.orphan_rule),
         max_refund_by_clerk_minor=body.max_refund_by_clerk_minor,
+        admission=body.admission,
     )
     outcome = await control_event.change_settings(
         call.db, call.signed_in, call.event_id, body.expected_version, change, body.reason,

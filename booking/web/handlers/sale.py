@@ -34,12 +34,17 @@ _checkout = TypedBody(wire.CheckoutRequest)
 _payment = TypedBody(wire.PaymentRequest)
 _report = TypedBody(wire.ResultReport)
 _cancel = TypedBody(wire.CancelRequest)
+_TOKEN = wire.ADMISSION_TOKEN_HEADER.lower().encode()
+_SESSION = wire.ADMISSION_SESSION_HEADER.lower().encode()
 
 
 async def hold_seats(call: Call) -> Response:
     """Hold seats and places, all or nothing (R3)."""
     body = _hold(call)
     best = body.best_available
+    if call.services.admission is not None:
+        token, session = call.header(_TOKEN), call.header(_SESSION)
+        await call.services.admission.admit(call.signed_in, call.event_id, token, session, call.key)
     outcome = await holding.hold_seats(
         call.db,
         call.signed_in,

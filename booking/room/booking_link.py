@@ -1,0 +1,90 @@
+"""Booking as the room hears it: one short conversation every half second, over connections of its own (R16, W3, W7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from time import monotonic
+from uuid import UUID
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from booking.domain.errors import AuthorityAwayError, BookingError
+from booking.room.authority import News, Purchase, SaleState
+from booking.room.event_room import Availability
+from booking.sql import query
+from booking.store import staff_queries
+from booking.store.connection import ANSWER_LIMITS, Record
+from booking.store.database import Database
+
+_LOOK_AT_SALES_EVERY_S = 2.0
+_PUBLISH_EVERY_S = 30.0
+_FAN = "account:"
+
+
+class BookingLink:
+    """An `Authority` over a database. It need not be there: every step says so, and the next one tries again."""
+
+    def __init__(self, dsn: str) -> None:
+        self._dsn = dsn
+        self._db: Database | None = None
+        self._looked_at = self._published_at = -_PUBLISH_EVERY_S
+        self._published: frozenset[str] = frozenset()
+
+    async def hear(self, events: tuple[int, ...], cursor: str, keys: Mapping[str, Ed25519PublicKey]) -> News:
+        """See `Authority.hear`.
+
+        Raises:
+            AuthorityAwayError: booking cannot be reached, or does not answer in time.
+        """
+        try:
+            return await self._hear(events, cursor, keys)
+        except BookingError as error:
+            raise AuthorityAwayError(error.detail) from error
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        if self._db is not None:
+            await self._db.close()
+
+    async def _hear(self, events: tuple[int, ...], cursor: str, keys: Mapping[str, Ed25519PublicKey]) -> News:
+        if self._db is None:
+            self._db = await Database.open(self._dsn, application="taquilla room", limits=ANSWER_LIMITS, lanes=False)
+        db, now = self._db, monotonic()
+        await self._publish(db, keys, now)
+        clock = await db.fetchrow("SELECT booking_now() AS now")
+        since = datetime.fromisoformat(cursor) if cursor else datetime.now(UTC) - timedelta(hours=1)
+        bought = await db.fetch(query("read_admission_purchases"), since, list(events))
+        sales: tuple[SaleState, ...] = ()
+        if events and now - self._looked_at >= _LOOK_AT_SALES_EVERY_S:
+            sales = tuple(map(_sale_of, await db.fetch(query("read_sale_for_room"), list(events))))
+            self._looked_at = now
+        return News(
+            purchases=tuple(_purchase_of(row) for row in bought if row["principal"].startswith(_FAN)),
+            sales=sales,
+            account_keys=await staff_queries.read_signing_keys(db),
+            cursor=cursor if clock is None else clock["now"].isoformat(),
+        )
+
+    async def _publish(self, db: Database, keys: Mapping[str, Ed25519PublicKey], now: float) -> None:
+        """Leave the room's public keys: at once when they change, else seldom."""
+        if frozenset(keys) == self._published and now - self._published_at < _PUBLISH_EVERY_S:
+            return
+        raw = [key.public_bytes_raw() for key in keys.values()]
+        await db.call(query("publish_admission_keys"), list(keys), raw)
+        self._published_at, self._published = now, frozenset(keys)
+
+
+def _purchase_of(row: Record) -> Purchase:
+    return Purchase(row["event_id"], UUID(row["principal"].removeprefix(_FAN)).bytes, row["slot_id"])
+
+
+def _sale_of(row: Record) -> SaleState:
+    availability = (
+        Availability.AVAILABLE
+        if row["is_free"]
+        else Availability.MAY_COME_BACK
+        if row["may_come_back"]
+        else Availability.SOLD_OUT
+    )
+    return SaleState(row["event_id"], row["opens_at"].timestamp(), row["is_over"], availability, row["is_paused"])

@@ -1,0 +1,109 @@
+"""The verb `room`: the waiting room in one process, with a store of its own.
+
+    python -m booking room --data FOLDER [--dsn DSN] [--host 127.0.0.1] [--port 0] [--ready-file F]
+        [--bot-check-url URL --bot-check-secret-file F] [--rate-limits off] [--trusted-proxy NETWORK]…
+
+With `--dsn` the room listens to booking: who has bought, what is left, who may speak. While booking is away people join
+and wait as before, and nobody is let in. Exit code 3: the store is another process's, or it has failed: start again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from booking import own_process
+from booking.room.authority import Authority
+from booking.room.bot_check import BotCheck, SiteVerify
+from booking.room.callers import Callers
+from booking.room.calls import Limits, Services
+from booking.room.house import House
+from booking.room.sqlite_store import SqliteStore
+from booking.room.store import StoreFailedError
+from booking.room.web import RoomApplication
+from booking.web.client_address import parse_network
+from booking.web.listening import add_listening_arguments, check_listening, run_loop, serve_until
+
+CANNOT_REACH = 3
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve until SIGTERM, SIGINT, the parent's end, or a failed store. Returns the exit code."""
+    chosen = _parse(arguments)
+    own_process.log_to_standard_error()
+    try:
+        run_loop(_serve(chosen))
+    except (StoreFailedError, OSError) as error:
+        sys.stderr.write(f"taquilla room: {error}\n")
+        return CANNOT_REACH
+    return 0
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="taquilla room", description="The waiting room.")
+    parser.add_argument("--data", type=Path, required=True, help="folder of the room's store; made when it is missing")
+    parser.add_argument("--dsn", default=os.environ.get("TAQUILLA_DSN"), help="booking; default: $TAQUILLA_DSN")
+    parser.add_argument("--bot-check-url", help="a siteverify address: Turnstile, hCaptcha, reCAPTCHA")
+    parser.add_argument("--bot-check-secret-file", type=Path, help="holds the secret of the bot check")
+    parser.add_argument("--rate-limits", choices=("on", "off"), default="on", help="off: for measurements")
+    parser.add_argument(
+        "--trusted-proxy", action="append", type=parse_network, default=[], metavar="NETWORK",
+        help="a proxy whose X-Forwarded-For is believed; without one, the header is not read",
+    )  # fmt: skip
+    add_listening_arguments(parser)
+    own_process.add_process_arguments(parser)
+    chosen = parser.parse_args(arguments)
+    if (chosen.bot_check_url is None) != (chosen.bot_check_secret_file is None):
+        parser.error("--bot-check-url and --bot-check-secret-file go together")
+    check_listening(parser, chosen)
+    return chosen
+
+
+async def _serve(chosen: argparse.Namespace) -> None:
+    chosen.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with own_process.ending(chosen.parent_pid) as end:
+        async with _authority(chosen.dsn) as authority:
+            store = SqliteStore(chosen.data / "room.sqlite")
+            house = House(store, await store.load(), authority)
+            await house.prepare()
+            await house.hear()
+            house.start()
+            limits = Limits() if chosen.rate_limits == "on" else None
+            services = Services(house, Callers(house), _bot_check(chosen), limits, tuple(chosen.trusted_proxy))
+            failing = asyncio.create_task(_end_when_failed(house, end), name="room-failure")
+            await serve_until(end, chosen, RoomApplication(services))
+            failing.cancel()
+            if house.failed.is_set():
+                raise StoreFailedError("the store has failed; start again: what was promised is in it")
+
+
+@asynccontextmanager
+async def _authority(dsn: str | None) -> AsyncIterator[Authority | None]:
+    """Booking, when there is an address of it; it need not be there."""
+    if not dsn:
+        yield None
+        return
+    from booking.room.booking_link import BookingLink
+
+    link = BookingLink(dsn)
+    try:
+        yield link
+    finally:
+        await link.close()
+
+
+def _bot_check(chosen: argparse.Namespace) -> BotCheck | None:
+    if chosen.bot_check_url is None:
+        return None
+    secret = chosen.bot_check_secret_file.read_text(encoding="utf-8").strip()
+    return SiteVerify(chosen.bot_check_url, secret)
+
+
+async def _end_when_failed(house: House, end: asyncio.Event) -> None:
+    await house.failed.wait()
+    end.set()

@@ -1,0 +1,1 @@
+SELECT admission FROM events WHERE event_id = $1

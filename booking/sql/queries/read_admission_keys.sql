@@ -1,0 +1,1 @@
+SELECT key_id, public_key FROM admission_keys WHERE retired_at IS NULL
