@@ -74,19 +74,23 @@ async def _close(desk: Desk, terminal: CardTerminal, record: DayRecord) -> Termi
     if result.totals is None:
         await _give_up(desk, record)
         raise DayNotToldError("the terminal told no totals")
-    report = _report_of(desk, terminal, result)
+    report = _report_of(terminal, result, record)
     await desk.journal.record_day(record.day_id, report)
     return await _send(desk, record, report)
 
 
-def _report_of(desk: Desk, terminal: CardTerminal, result: TerminalResult) -> TerminalTotalsReport:
+def _report_of(terminal: CardTerminal, result: TerminalResult, record: DayRecord) -> TerminalTotalsReport:
+    """Closed when it was asked to at the earliest: a terminal's clock counts whole seconds, and may be slow.
+
+    Else sales just before would be looked for on the next day.
+    """
     totals = result.totals
     if totals is None:
         raise DayNotToldError("the terminal told no totals")
     return TerminalTotalsReport(
         terminal_id=result.terminal_id or "unknown",
         provider=terminal.provider,
-        closed_at=result.booked_at or desk.now(),
+        closed_at=max(result.booked_at or record.asked_at, record.asked_at),
         currency=result.currency,
         total_minor=totals.total_minor,
         totals=tuple(
@@ -142,7 +146,7 @@ async def _ask_again(desk: Desk, record: DayRecord) -> TerminalTotalsReport | No
         except TerminalError:
             return None
         if last is not None and _is_of(last, record):
-            report = _report_of(desk, desk.terminal, last)
+            report = _report_of(desk.terminal, last, record)
             await desk.journal.record_day(record.day_id, report)
             return report
     await _give_up(desk, record)

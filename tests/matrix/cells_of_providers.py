@@ -15,7 +15,7 @@ from backend_client import wire
 from booking.services.orders import order_as_it_stands
 from tests.matrix import books
 from tests.matrix.deaths import Step, times_fired
-from tests.matrix.house import House
+from tests.matrix.house import PATIENT_S, House
 from tests.matrix.processes import Started
 from tests.matrix.table import API_DEATHS, RESTARTS, WEBHOOKS, WORKER_DEATHS, Fault, Operation
 from tests.matrix.ways import WAYS, Case, End, Way
@@ -46,7 +46,14 @@ STEPS: Final[Mapping[Fault, Step]] = {
     Fault.WORKER_DIES_ANSWERED: Step.ANSWERED,
     Fault.WORKER_DIES_RECORDED: Step.RECORDED,
 }
+HANGS_S = 0.4
+"""A provider that hangs is given up after so long; one that answers, however slowly, is waited for."""
 Play = Callable[[Way, Case, Fault], Awaitable[None]]
+
+
+def waits_s(fault: Fault) -> float:
+    """How long the provider is waited for in a cell of this fault."""
+    return HANGS_S if fault in (Fault.HANG_BEFORE, Fault.HANG_AFTER) else PATIENT_S
 
 
 async def play(house: House, operation: Operation, fault: Fault) -> None:

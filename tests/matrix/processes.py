@@ -30,9 +30,8 @@ from tests.matrix.deaths import Death, Step, arm, arm_before_opening
 ROOT = Path(__file__).parents[2]
 STARTS_WITHIN_S = 60.0
 ENDS_WITHIN_S = 30.0
-ANSWER_TIMEOUT_S = 0.4
-"""How long we wait for the provider here; its slow answers take a little less, hanging ones for ever."""
 SLOW_S = 0.25
+"""What a slow answer of the provider takes."""
 
 
 def sandbox(ready_file: str, ledger: str, parent: int, port: int = 0, secret_file: str = "") -> None:

@@ -232,8 +232,10 @@ async def _stray_charge(house: House) -> Case:
     charge = (await house.sandbox.tell("by-hand", kind="authorize", amount=TOTAL, currency="EUR"))["charge"]
     await house.sandbox.tell("by-hand", kind="capture", charge=charge)
     await house.db.fetch(
-        "SELECT open_item_about($1, 'provider-only', 'sandbox:' || $2, NULL, NULL, NULL, 'sandbox', $3, 'EUR',"
-        " jsonb_build_object('provider_ref', $2::text, 'authorized_minor', $3, 'captured_minor', $3), booking_now())",
+        "SELECT open_item_about($1, 'provider-only', 'sandbox:' || $2::text, NULL, NULL, NULL, 'sandbox', $3::bigint,"
+        " 'EUR',"
+        " jsonb_build_object('provider_ref', $2::text, 'authorized_minor', $3::bigint, 'captured_minor', $3::bigint),"
+        " booking_now())",
         uuid7(), charge, TOTAL,
     )  # fmt: skip
     case = await _act(Case(house, "", order), "attach", order_id=order["order_id"])

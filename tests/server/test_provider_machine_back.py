@@ -30,6 +30,7 @@ from tests.server.refund_desk import issued, refund
 from tests.server.test_provider_machine import FORTUNES, METHODS, MOST_ORDERS, Payments
 
 _ENDED = (OperationStatus.SUCCEEDED, OperationStatus.DECLINED)
+SANDBOX = "sandbox"
 WHICH = st.integers(0, MOST_ORDERS - 1)
 
 
@@ -146,14 +147,15 @@ class MoneyBack(Payments):
         assert [op for op in order.operations if op.status not in _ENDED] == []
         charges = self.charges_of(order)
         there = sum(charge.captured - charge.refunded for charge in charges)
-        here = _moved(order, OperationKind.CAPTURE) - _moved(order, OperationKind.REFUND)
+        here = _moved(order, OperationKind.CAPTURE, SANDBOX) - _moved(order, OperationKind.REFUND, SANDBOX)
         if any(charge.charge in self.by_hand for charge in charges):
             assert there == here or told, (there, here, order)
             return
         assert (there, [row["kind"] for row in told]) == (here, []), order
-        back = _moved(order, OperationKind.REFUND)
+        in_cash = _moved(order, OperationKind.REFUND, "cash")
+        back = in_cash + _moved(order, OperationKind.REFUND, SANDBOX)
         paid = order.amount_minor - back if order.status in ("CONFIRMED", "PARTLY_REFUNDED", "REFUNDED") else 0
-        cash = _moved(order, OperationKind.CASH)
+        cash = _moved(order, OperationKind.CASH, "drawer") - in_cash
         assert here + cash == paid, order
         self.compare_each(order)
 
@@ -161,7 +163,7 @@ class MoneyBack(Payments):
         """Operation for operation, by its key."""
         for op in order.operations:
             known = self.sandbox.ledger.operations.get(op.idempotency_key)
-            if op.provider != "sandbox" or op.kind is OperationKind.CASH:
+            if op.provider != SANDBOX:
                 continue
             if op.status is OperationStatus.SUCCEEDED:
                 assert known is not None, op
@@ -170,9 +172,10 @@ class MoneyBack(Payments):
                 assert known.status is Status.DECLINED, op
 
 
-def _moved(order: Order, kind: OperationKind) -> int:
+def _moved(order: Order, kind: OperationKind, provider: str) -> int:
+    """What operations of a kind moved there."""
     done = (op for op in order.operations if op.kind is kind and op.status is OperationStatus.SUCCEEDED)
-    return sum(op.amount_minor for op in done)
+    return sum(op.amount_minor for op in done if op.provider == provider)
 
 
 def run_machine(shelf: DatabaseShelf, examples: int, steps: int, *, shrinks: bool) -> Counter[str]:
