@@ -53,6 +53,11 @@ VERBS: "dict[str, tuple[str, list[str], bool]]" = {
     "lab": ("the documents' experiments on a PostgreSQL, beside our own functions", ["booking", "lab"], False),
     "reconcile": ("compare a provider's or a terminal's day with our ledger", ["booking", "reconcile"], False),
     "rush": ("opening-minute load against an API: open loop, bounded, with a report", ["booking", "rush"], False),
+    "simulate": (
+        "an opening of two million visitors, the laws of admission, a rush predicted",
+        ["booking", "simulate"],
+        False,
+    ),
     "bench": ("the measured tables: holds, payments, admission, feed, seat-map", ["tests.bench"], True),
     "plan": ("check, import and export seating plans", ["booking", "plan"], False),
     "sandbox": ("the payment sandbox", ["booking", "sandbox"], False),

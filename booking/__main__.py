@@ -39,6 +39,9 @@ VERBS = {
     "reconcile": Verb("compare a provider's or a terminal's day with our ledger", "booking.services.reconcile_command"),
     "lab": Verb("the documents' experiments on a PostgreSQL, beside our own functions", "booking.lab.command"),
     "rush": Verb("opening-minute load against an API: open loop, bounded, with a report", "booking.rush.command"),
+    "simulate": Verb(
+        "an opening of two million visitors, the laws of admission, a rush predicted", "booking.simulation.command"
+    ),
     "bench": Verb("the measured tables: holds, payments, admission, feed, seat-map", "tests.bench", of_console=True),
     "plan": Verb("check, import and export seating plans", "booking.services.plan_command"),
     "sandbox": Verb("the payment sandbox", "booking.payments.sandbox_server"),

@@ -48,7 +48,7 @@ class LawSettings:
     blame_unproven: float = 0.35
     dead_time_s: float = 30.0
     forgets_s: float = 120.0
-    told_step: float = 0.02
+    told_step: float = 0.05
 
     def __post_init__(self) -> None:
         bounds = {

@@ -10,6 +10,7 @@ from booking.simulation.control_laws import LAWS
 from booking.simulation.control_trials import (
     FAULT_LASTS_S,
     FAULT_S,
+    SECONDS,
     TRIALS,
     Outcome,
     Trial,
@@ -23,7 +24,8 @@ SLOW, TOO_HIGH, HALF, AWAY = TRIALS
 
 @cache
 def outcome(trial: str, law: str = "remembering", seed: int = 1) -> Outcome:
-    return run_trial(named(trial), law, seed)
+    short = trial in {TOO_HIGH.name, HALF.name}
+    return run_trial(named(trial), law, seed, seconds=450 if short else SECONDS)
 
 
 def named(name: str) -> Trial:
@@ -66,7 +68,8 @@ def test_a_cap_twice_too_high_sells_far_more_than_a_fixed_rate() -> None:
 
 def test_a_database_that_stays_slower_is_not_pushed_again_and_again() -> None:
     ours, aimd = outcome(HALF.name), outcome(HALF.name, "AIMD")
-    assert ours.turns <= 6 < aimd.turns
+    assert ours.turns <= 8
+    assert aimd.turns > 1.5 * ours.turns
     assert ours.p99_ms < 300
 
 
