@@ -22,6 +22,7 @@ from booking.room.settings import Queueing, Settings
 
 _MOST_CREDIT_S = 2.0
 _MOST_AT_ONCE = 10_000
+_MOST_PASSED_OVER = 5_000
 
 
 class Phase(StrEnum):
@@ -263,7 +264,8 @@ class EventRoom:
             self._set(number, State.OVER if was_collected else State.AWAY)
 
     def _pass_over_absent(self, now: float) -> None:
-        for number in self.places.unseen_since(now - self.settings.away_after_s):
+        """Some thousands a step: a crowd that is gone all at once must not hold up those who are there."""
+        for number in self.places.unseen_since(now - self.settings.away_after_s)[:_MOST_PASSED_OVER]:
             self._set(number, State.AWAY)
 
     def _let_in(self, now: float) -> int:

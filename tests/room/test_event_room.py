@@ -93,6 +93,16 @@ def test_who_is_away_is_passed_over_and_keeps_the_place() -> None:
     assert [room.standing(n, OPENS_AT + 97).ahead for n in (1, 2)] == [0, 1]
 
 
+def test_a_crowd_that_is_gone_at_once_is_passed_over_in_steps() -> None:
+    room = make_room(total_active_users=0, away_after_s=100)
+    join_all(room, 12_000, OPENS_AT - 20)
+    waiting = []
+    for step in range(4):
+        room.tick(OPENS_AT + 200 + step / 4)
+        waiting.append(room.places.waiting)
+    assert waiting == [7_000, 2_000, 0, 0]
+
+
 def test_who_leaves_and_comes_back_stands_at_the_end() -> None:
     room = make_room(total_active_users=0)
     join_all(room, 4)
