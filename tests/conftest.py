@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import pytest
 
-_DRAWS = ("tests/gui/", "tests/bench/seat_map/")
+_DRAWS = ("tests/gui/", "tests/bench/seat_map/", "tests/windows/")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
