@@ -12,10 +12,10 @@ import pytest
 from app.core.sale import SaleState
 from backend_client.wire import OrderStatus
 from tests.end2end.processes import StackFacts
-from tests.windows.stage import till_on
-from tests.windows.test_ways_to_pay import booked, order_of
 from tests.gui.conftest import QLoop, calm, until
 from tests.server.box_office import ADULT_PRICE
+from tests.windows.stage import till_on
+from tests.windows.test_ways_to_pay import booked, order_of
 from widgets.theme import Theme
 
 

@@ -21,10 +21,10 @@ from booking.services import settle_items
 from tests.end2end.http_client import Buyer, client
 from tests.end2end.processes import StackFacts, check_invariants
 from tests.end2end.test_provider_events import ordered
-from tests.windows.stage import LEFT, NONE, Till, console_on, database_of
 from tests.gui.conftest import QLoop, calm, until
 from tests.gui.plan_stage import choose_file
 from tests.server.box_office import make_event
+from tests.windows.stage import LEFT, NONE, Till, console_on, database_of
 from widgets.theme import Theme
 
 Json = dict[str, Any]

@@ -14,10 +14,10 @@ from app.core.sale import Sale
 from app.screens.refund_dialog import RefundDialog
 from backend_client.wire import OperationKind, OperationStatus, OrderStatus, TicketStatus
 from tests.end2end.processes import StackFacts
-from tests.windows.stage import Till, till_on
-from tests.windows.test_ways_to_pay import booked, order_of
 from tests.gui.conftest import QLoop, calm, until
 from tests.server.box_office import ADULT_PRICE
+from tests.windows.stage import Till, till_on
+from tests.windows.test_ways_to_pay import booked, order_of
 from widgets.theme import Theme
 
 REFUND, DONE = OperationKind.REFUND, OperationStatus.SUCCEEDED

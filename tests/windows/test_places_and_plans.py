@@ -22,11 +22,11 @@ from app.showcase import small_hall
 from backend_client.wire import OrderStatus, Venue
 from booking.services.create_event import EventSpec, create_event
 from tests.end2end.processes import StackFacts
-from tests.windows.stage import LEFT, NONE, Till, console_on, database_of, open_event
-from tests.windows.test_ways_to_pay import order_of
 from tests.gui.conftest import QLoop, calm, until
 from tests.gui.plan_stage import CTRL, SHIFT, choose_file, dialog_of
 from tests.gui.test_plan_editor_import import FAULTY
+from tests.windows.stage import LEFT, NONE, Till, console_on, database_of, open_event
+from tests.windows.test_ways_to_pay import order_of
 from widgets.theme import Theme
 
 WORDS = {"stalls": "Stalls", "balcony": "Balcony", "stage": "Stage", "bar": "Bar"}

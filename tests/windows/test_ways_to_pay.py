@@ -16,10 +16,10 @@ from app.core.sale import Sale, SaleState
 from app.core.settlement import CHARGES
 from backend_client.wire import OperationKind, OperationStatus, Order, OrderStatus
 from tests.end2end.processes import StackFacts, check_invariants
-from tests.windows.stage import NOWHERE, Till, till_on
 from tests.gui.conftest import QLoop, calm, until
 from tests.gui.money_hands import mean_it, opened, other_than, press
 from tests.server.box_office import ADULT_PRICE
+from tests.windows.stage import NOWHERE, Till, till_on
 from widgets.theme import Theme
 
 Paid = list[tuple[OperationKind, OperationStatus]]
