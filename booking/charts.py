@@ -38,7 +38,7 @@ def linear_axis(title: str, largest: float, start: int, length: int) -> Axis:
     """From zero to a round number at or above `largest`."""
     step = _round_step(largest / 4)
     top = step * max(1, -(-largest // step))
-    ticks = [(step * at, f"{step * at:g}") for at in range(int(top / step + 0.5) + 1)]
+    ticks = [(step * at, f"{step * at:,.10g}") for at in range(int(top / step + 0.5) + 1)]
     return Axis(title, lambda value: start + length * value / top, ticks)
 
 
