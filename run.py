@@ -43,6 +43,7 @@ VERBS: "dict[str, tuple[str, list[str], bool]]" = {
     "test": ("linters, types, layers, then pytest with the arguments given", [], True),
     "console": ("the console alone, against a running API", ["app"], True),
     "serve": ("the API", ["booking", "serve"], False),
+    "room": ("the waiting room: joins, turns, admission tokens", ["booking", "room"], False),
     "work": (
         "the workers: sequencer, sweeper, expiry, tickets, payments, webhooks, reconciliation, retention",
         ["booking", "work"],
