@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ from booking.web.application import create_app
 from booking.web.calls import ProviderServices
 from booking.workers.payment_worker import PaymentWorker
 from booking.workers.reconciliation_worker import ReconciliationWorker
+from tests.matrix.processes import Started
 from tests.matrix.sides import SECRET, SandboxSide
 from tests.server.box_office import ADULT, ADULT_PRICE, Clock, make_event
 from tests.server.web_api import Api
@@ -42,6 +44,7 @@ ROUNDS = 12
 AFTERWARDS_S = 3_600.0
 """Long after everything is known: whatever waits for time alone has become what it becomes."""
 EVENTS_WITHIN_S = 20.0
+WORKERS_WITHIN_S = 120.0
 PATIENT_S = 20.0
 """How long the provider is waited for where it is not to hang: a slow machine is no fault of a cell."""
 _ENDED = ("SUCCEEDED", "DECLINED")
@@ -122,6 +125,8 @@ class House:
 
     async def rest(self) -> None:
         """The fault is gone: until nothing is open, and then for an hour more."""
+        if self.anew:
+            await self._let_workers_work()
         for _ in range(ROUNDS):
             await self.round()
             if not await self.unsettled():
@@ -131,6 +136,21 @@ class House:
             await sweep_once(self.db)
             await ReconciliationWorker(self.db, {"sandbox": self.provider}).work_once()
             await self.round()
+
+    async def _let_workers_work(self) -> None:
+        """A process of all workers, at their own pace, until nothing is open: the rounds then find nothing to do."""
+        ready = self.folder / "worker.ready"
+        worker = Started(
+            "worker", self.folder, anew=True, ready_file=str(ready), dsn=self.dsn, sandbox_url=self.sandbox.url,
+            parent=os.getpid(),
+        )  # fmt: skip
+        await worker.ready(ready)
+        try:
+            async with asyncio.timeout(WORKERS_WITHIN_S):
+                while await self.unsettled():
+                    await asyncio.sleep(0.1)
+        finally:
+            await worker.kill()
 
     async def unsettled(self) -> list[tuple[str, str]]:
         """(kind, status) of what has no end yet."""

@@ -101,7 +101,7 @@ NO_JOURNAL_ENTRY: Final = "the journal's entry of a terminal is about terminals;
 NOT_UNKNOWN: Final = "it leaves nothing unknown at the counter: cash would not be instead of anything"
 NOT_ASKED: Final = "no verdict of ours is asked for when money goes back, and no result is told before it is done"
 NO_ABORT: Final = "only a payment can be aborted: money that goes back is not called off at the terminal"
-NO_DECLINE: Final = "nobody declines cash"
+NO_DECLINE: Final = "nobody declines cash: it is counted and taken"
 
 _ONLY: Final[Mapping[Pair, str]] = {
     **{

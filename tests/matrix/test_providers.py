@@ -17,3 +17,11 @@ _MINE = [pytest.param(one, fault, id=f"{one}-{fault}") for one, fault in CELLS i
 async def test_cell(dsn: str, tmp_path: Path, operation: Operation, fault: Fault) -> None:
     async with open_house(dsn, tmp_path, anew=False, answer_timeout_s=waits_s(fault)) as house:
         await play(house, operation, fault)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("operation", "fault"), _MINE)
+async def test_cell_over_real_processes(dsn: str, tmp_path: Path, operation: Operation, fault: Fault) -> None:
+    """Each process started as a house starts it, and settled by workers at their own pace."""
+    async with open_house(dsn, tmp_path, anew=True, answer_timeout_s=waits_s(fault)) as house:
+        await play(house, operation, fault)
