@@ -31,7 +31,7 @@ def _inline(theme: Theme) -> QWidget:
 
 
 def _legend(theme: Theme) -> QWidget:
-    words = LegendWords(*(f"mark {number}" for number in range(9)))
+    words = LegendWords("mine", "till", "fan", "house", "sold", "blocked", "accessible", "companion", "restricted")
     legend = MapLegend(theme, words)
     legend.show_categories((LegendCategory(0, "", "Stalls", "€45.00"),))
     return legend

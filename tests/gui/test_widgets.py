@@ -170,7 +170,7 @@ def test_quick_amounts_begin_with_the_exact_one_and_rise(total: int, currency: s
 
 def legend(theme: Theme) -> MapLegend:
     words = LegendWords(
-        *["Yours", "Counter", "Buyer", "House", "Sold", "Blocked", "Accessible", "Companion", "Restricted"]
+        "Yours", "Counter", "Buyer", "House", "Sold", "Blocked", "Accessible", "Companion", "Restricted"
     )
     made = MapLegend(theme, words)
     made.show_categories(tuple(LegendCategory(number, "", f"Category {number}", "€10.00") for number in range(3)))
