@@ -49,7 +49,9 @@ def test_signals_are_never_connected_to_lambdas_or_partials() -> None:
 
 def test_no_window_names_a_colour() -> None:
     banned = re.compile(r"#[0-9A-Fa-f]{6}\b|QColor\(\d|GlobalColor\.(?!black|white|transparent)")
-    windows = [path for path in WINDOWS if "seat_map" not in path.parts and path.name != "theme.py"]
+    # A hall has colours of its own: they are part of its plan, which `showcase_maps` makes up.
+    named = {"theme.py", "showcase_maps.py"}
+    windows = [path for path in WINDOWS if "seat_map" not in path.parts and path.name not in named]
     found = [str(path.relative_to(ROOT)) for path in windows if banned.search(source(path))]
     assert found == []
 
