@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
+import random
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -27,6 +29,7 @@ from uuid import UUID
 
 import uvloop
 
+from booking.domain.errors import UnavailableError
 from booking.embedded import Cluster
 from booking.payments.sandbox_client import ANSWER_TIMEOUT_S, SandboxProvider
 from booking.services import drive_operation
@@ -49,6 +52,10 @@ from tests.server.web_process import Running, running
 
 RATE_PER_S, SECONDS, SHARE, DRAIN_S = 1_000.0, 60.0, 0.01, 180.0
 LOOK_EVERY_S = 1.0
+ANALYZED_AT = {2, 6, 15, 40}
+AT_ONCE = 256
+"""Payments that one API process works on; the others wait at its door, and their time runs."""
+TRIES, COMES_AGAIN_S = 200, 0.5
 FOUND_WRONG = 1
 _SETTLED = """
 SELECT o.order_id, extract(epoch FROM o.confirmed_at)::float8 AS confirmed,
@@ -85,6 +92,7 @@ class Offering:
     provider: SandboxProvider
     intended: dict[UUID, float] = field(default_factory=dict)
     broken: dict[str, int] = field(default_factory=dict)
+    door: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
     begun: int = 0
     most_behind: int = 0
     """The most sales that were offered and not confirmed, at any look."""
@@ -104,19 +112,32 @@ class Offering:
             return perf_counter() - began
 
     async def _pay(self, sale: Sale) -> None:
-        """As the API does it; what stays open is the worker's."""
-        try:
-            await Steps(self.db).open_payment(sale)
-            assert sale.operation_id is not None
-            operation = await read_operation(self.db, sale.operation_id)
-            await drive_operation.take_at_once(self.db, self.provider, operation)
-        except Exception as error:  # noqa: BLE001 - counted and printed; the worker settles what was opened
-            name = str(getattr(error, "code", type(error).__name__))
-            self.broken[name] = self.broken.get(name, 0) + 1
+        """As the API and its buyer do it: who is turned away comes again; what stays open is the worker's."""
+        async with self.door:
+            for _ in range(TRIES):
+                try:
+                    await Steps(self.db).open_payment(sale)
+                    break
+                except UnavailableError as error:
+                    self._count(error)
+                    await asyncio.sleep(COMES_AGAIN_S * random.uniform(0.5, 1.5))
+            if sale.operation_id is None:
+                return
+            try:
+                operation = await read_operation(self.db, sale.operation_id)
+                await drive_operation.take_at_once(self.db, self.provider, operation)
+            except Exception as error:  # noqa: BLE001 - counted and printed; the worker settles what was opened
+                self._count(error)
+
+    def _count(self, error: Exception) -> None:
+        name = str(getattr(error, "code", type(error).__name__))
+        self.broken[name] = self.broken.get(name, 0) + 1
 
     async def watch(self) -> None:
-        """Look now and then how far the confirmations are behind the offers."""
-        while True:
+        """Look now and then how far the confirmations are behind the offers; keep statistics as a running house has."""
+        for look in itertools.count():
+            if look in ANALYZED_AT:
+                await self.db.fetch("ANALYZE")
             confirmed = (await self.db.fetch(_CONFIRMED))[0]["n"]
             self.most_behind = max(self.most_behind, self.begun - confirmed)
             await asyncio.sleep(LOOK_EVERY_S)
