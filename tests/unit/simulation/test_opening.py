@@ -54,7 +54,7 @@ def test_the_same_seed_gives_the_same_result() -> None:
 def test_first_come_first_served_has_no_inversion_and_a_draw_has() -> None:
     assert fairness(opened(policy=FIFO))["inversions"] == 0
     drawn = fairness(opened(early=0.9, burst=0.05))
-    assert drawn["inversions"] > 0.05, "those before the opening are drawn by lot"
+    assert drawn["inversions"] > 0.02, "those before the opening are drawn by lot"
     assert drawn["inversions_after_opening"] == 0
 
 
