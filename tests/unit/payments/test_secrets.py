@@ -9,7 +9,7 @@ from pathlib import Path
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
-from keyring.errors import KeyringLocked
+from keyring.errors import KeyringLocked, PasswordDeleteError, PasswordSetError
 
 from booking.payments import secrets, stripe_events
 from booking.payments.secrets import MissingSecretError, read_secret, variable_of
@@ -29,10 +29,10 @@ class Ring(KeyringBackend):
         return self.kept.get(username) if service == "taquilla" else None
 
     def set_password(self, service: str, username: str, password: str) -> None:
-        raise NotImplementedError
+        raise PasswordSetError("nothing of ours writes a secret")
 
     def delete_password(self, service: str, username: str) -> None:
-        raise NotImplementedError
+        raise PasswordDeleteError("nothing of ours takes a secret away")
 
 
 @pytest.fixture(autouse=True)
