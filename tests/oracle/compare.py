@@ -100,10 +100,7 @@ class Comparison:
         yield from _differ("pay until", body.pay_until, until)
         yield from _differ("order created", body.created_at, self.instant(order.created))
         operations = [key for key, operation in self.model.operations.items() if operation.order == name]
-        unnamed = [key for key in operations if key not in self.ids]
-        strangers = [each for each in body.operations if each.operation_id not in self.ids.values()]
-        if len(unnamed) == len(strangers) == 1:
-            self.ids[unnamed[0]] = strangers[0].operation_id
+        self._learn_strangers(operations, body.operations)
         real = {each.operation_id: each for each in body.operations}
         yield from _differ(
             "operations of the order", sorted(real), sorted(self.ids[key] for key in operations if key in self.ids)
@@ -111,6 +108,17 @@ class Comparison:
         for key in operations:
             if key in self.ids and self.ids[key] in real:
                 yield from self._operation(key, real[self.ids[key]])
+
+    def _learn_strangers(self, operations: list[str], told: Any) -> None:
+        """Of two requests at once, this answer may show what the other one made, and what followed from that."""
+        for key in operations:
+            wanted = (self.model.operations[key].kind, self.model.operations[key].amount)
+            strangers = [
+                each for each in told
+                if each.operation_id not in self.ids.values() and (str(each.kind), each.amount_minor) == wanted
+            ]  # fmt: skip
+            if key not in self.ids and len(strangers) == 1:
+                self.ids[key] = strangers[0].operation_id
 
     def _operation(self, name: str, body: Any) -> Iterator[str]:
         operation = self.model.operations[name]

@@ -28,10 +28,12 @@ OWN_CLOCK = "clock-is-the-servers"
 class DisagreementError(AssertionError):
     """The model and the real box office say different things, or an invariant is broken."""
 
-    def __init__(self, caught_by: str, differences: list[str]) -> None:
-        super().__init__(f"{caught_by}: " + "; ".join(differences[:8]))
+    def __init__(self, caught_by: str, differences: list[str], story: list[str]) -> None:
+        lines = [f"{caught_by}: " + "; ".join(differences[:8]), "after:", *(f"    {line}" for line in story)]
+        super().__init__("\n".join(lines))
         self.caught_by = caught_by
         self.differences = differences
+        self.story = story
 
 
 @dataclass
@@ -80,6 +82,7 @@ class History:
         self.caught = caught
         self.named = 0
         self.asked: list[Request] = []
+        self.story: list[str] = [str(rules)]
         self.is_broken = False
         loop.run_until_complete(office.begin(rules))
         tally.histories += 1
@@ -97,12 +100,14 @@ class History:
         """Time never runs back."""
         if instant > self.now:
             self.now = instant
+            self.story.append(f"it is {instant / 1e6:.6f} s")
             self.loop.run_until_complete(self.office.stand_at(instant))
 
     def set_event_state(self, state: str) -> None:
         """Paused and resumed, or cancelled for good."""
         if self.model.event_state != "CANCELLED":
             self.model.event_state = state
+            self.story.append(f"the event is {state}")
             self.loop.run_until_complete(self.office.set_event_state(state))
 
     def perform(self, ask: Request, process: int = 0) -> Answer:
@@ -111,6 +116,7 @@ class History:
         Raises:
             DisagreementError: the answers differ.
         """
+        self.story.append(f"{ask} [{process}]")
         expected = apply(self.model, ask, self.now)
         told = self.loop.run_until_complete(self.office.ask(ask, process))
         self._learn_follow_ups(self.model, self.office.ids)
@@ -130,6 +136,7 @@ class History:
         async def both() -> tuple[Told, Told]:
             return await asyncio.gather(self.office.ask(first, 0), self.office.ask(second, 1))
 
+        self.story.append(f"at once: {first} | {second}")
         told = self.loop.run_until_complete(both())
         real = self.loop.run_until_complete(self.office.snapshot())
         found: list[str] = []
@@ -207,7 +214,7 @@ class History:
 
     def _disagree(self, caught_by: str, found: list[str]) -> None:
         self.is_broken = True
-        self.caught.append(DisagreementError(caught_by, found))
+        self.caught.append(DisagreementError(caught_by, found, self.story))
         raise self.caught[-1]
 
     def _note(self, ask: Request, answer: Answer) -> None:

@@ -221,10 +221,13 @@ class BoxOffice(ResultBooks):
             return Answer(refused)
         if len(self._parts(order_name)) >= MOST_PARTS:
             return Answer("order-not-payable")
-        if instead_of:
-            self._give_up(instead_of, order)
         is_whole = self._taken(order_name) + amount == order.amount
         hold = self.holds[order.hold]
+        # After a decline the seats are no longer being paid: they need their part of the cap once more.
+        if hold.state == "HELD" and not (kind == "cash" and is_whole) and self._is_cap_reached(len(hold.seats), now):
+            return Answer("paying-cap-reached")
+        if instead_of:
+            self._give_up(instead_of, order)
         if hold.state == "HELD":
             hold.state = "PAYMENT_PENDING"
             self._set_seats(order.hold, "PAYING", order_name)

@@ -79,8 +79,9 @@ class Steps:
     async def open_payment(self, sale: Sale) -> None:
         assert sale.order_id is not None
         intent = PaymentIntent(OperationKind.AUTHORIZE, PROVIDER, sale.amount_minor)
+        # One key for the payment, however often it is asked for: the one that was not answered may have been opened.
         outcome = await open_payment(
-            self._db, sale.caller, sale.order_id, intent, key=str(uuid4()), digest=digest_of(intent)
+            self._db, sale.caller, sale.order_id, intent, key=f"pay-{sale.order_id}", digest=digest_of(intent)
         )
         sale.operation_id = outcome.value.operation.operation_id
 
