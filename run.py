@@ -445,6 +445,9 @@ def become(words: "list[str]") -> int:
     return subprocess.call(command, env=program_environment())
 
 
+# Arguments of pytest that say how many processes, or that need the terminal for themselves.
+ONE_AFTER_ANOTHER = ("-n", "--numprocesses", "--pdb", "--trace", "-s", "--capture=no", "--collect-only", "--co")
+
 LINTERS = {
     "ruff check": ["ruff", "check", "."],
     "ruff format": ["ruff", "format", "--check", "."],
@@ -460,6 +463,9 @@ def run_tests(arguments: "list[str]") -> int:
     skip = "--skip-linters" in arguments
     failed = [] if skip else run_linters(environment)
     words = [word for word in arguments if word != "--skip-linters"]
+    if not any(word.startswith(ONE_AFTER_ANOTHER) for word in words):
+        # A file's tests stay together: they share servers that take seconds to start.
+        words = ["--numprocesses", str(min(os.cpu_count() or 1, 4)), "--dist", "loadfile", *words]
     sys.stdout.flush()
     status = subprocess.call([str(PYTHON), "-m", "pytest", *words], cwd=str(ROOT), env=environment)
     if failed:

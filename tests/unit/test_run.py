@@ -331,7 +331,8 @@ def test_everything_runs_and_any_failure_counts(
     done = checkout.start("test", "-k", "word")
     assert done.returncode == expected
     assert done.stdout.rstrip().endswith("1 passed"), "pytest speaks last"
-    assert checkout.calls[-1] == "-m pytest -k word"
+    assert checkout.calls[-1].startswith("-m pytest --numprocesses ")
+    assert checkout.calls[-1].endswith(" --dist loadfile -k word"), "a file's tests stay together"
     for name in ("ruff check", "ruff format", "mypy", "layers"):
         assert f"== {name}: " in done.stdout
     assert ("mypy speaks" in done.stdout) == (tools["mypy"] != 0), "a tool's words are shown when it fails"
@@ -341,7 +342,15 @@ def test_linters_are_skipped_when_told_so(checkout: Checkout) -> None:
     checkout.plant_environment(tools={**TOOLS, "ruff": 1})
     done = checkout.start("test", "--skip-linters", "tests/unit/test_run.py")
     assert done.returncode == 0
-    assert checkout.calls[-1] == "-m pytest tests/unit/test_run.py"
+    assert checkout.calls[-1].endswith(" tests/unit/test_run.py")
+    assert "--skip-linters" not in checkout.calls[-1]
+
+
+@pytest.mark.parametrize("word", ["-n0", "--numprocesses=3", "--pdb", "-s", "--collect-only"])
+def test_number_of_processes_is_left_to_who_names_it_or_needs_the_terminal(checkout: Checkout, word: str) -> None:
+    checkout.plant_environment(tools=TOOLS)
+    assert checkout.start("test", "--skip-linters", word).returncode == 0
+    assert checkout.calls[-1] == f"-m pytest {word}"
 
 
 def test_ci_is_the_same_command_with_nobody_at_the_keyboard() -> None:
