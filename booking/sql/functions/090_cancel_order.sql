@@ -5,22 +5,17 @@ CREATE OR REPLACE FUNCTION cancel_order(
     p_principal text, p_all boolean, p_order uuid, p_reason text, p_keep_seats boolean, p_key text, p_digest bytea
 ) RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
-    v_answer sale_answer := seen_key(p_principal, 'cancel', p_key, p_digest, p_order);
+    v_begun  record;
     v_order  orders;
     v_now    timestamptz;
 BEGIN
-    IF v_answer.code IS NOT NULL THEN
-        RETURN v_answer;
+    SELECT * INTO v_begun
+      FROM begin_order_act(p_principal, p_all, 'cancel', p_order, 'sale', p_key, p_digest);
+    IF (v_begun.answer).code IS NOT NULL THEN
+        RETURN v_begun.answer;
     END IF;
-    SELECT * INTO v_order FROM orders o WHERE o.order_id = p_order;
-    IF NOT FOUND OR NOT (p_all OR v_order.principal = p_principal) THEN
-        RETURN refused('order-not-found');
-    END IF;
-    v_order := lock_sale(p_order);
-    v_answer := seen_key(p_principal, 'cancel', p_key, p_digest, p_order);
-    IF v_answer.code IS NOT NULL THEN
-        RETURN v_answer;
-    ELSIF v_order.status = 'CANCELLED' THEN
+    v_order := v_begun.sale;
+    IF v_order.status = 'CANCELLED' THEN
         PERFORM spend_key(p_principal, 'cancel', p_key, p_digest, p_order, p_order, booking_now());
         RETURN ROW ('', p_order, true, '', NULL)::sale_answer;
     ELSIF v_order.status = 'RECONCILING' THEN

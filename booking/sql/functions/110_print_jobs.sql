@@ -5,21 +5,13 @@ CREATE OR REPLACE FUNCTION open_print_job(
     p_key text, p_digest bytea
 ) RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
-    v_answer sale_answer := seen_key(p_principal, 'print-jobs', p_key, p_digest, p_order);
-    v_order  orders;
-    v_now    timestamptz;
+    v_begun record;
+    v_now   timestamptz;
 BEGIN
-    IF v_answer.code IS NOT NULL THEN
-        RETURN v_answer;
-    END IF;
-    SELECT * INTO v_order FROM orders o WHERE o.order_id = p_order;
-    IF NOT FOUND OR NOT (p_all OR v_order.principal = p_principal) THEN
-        RETURN refused('order-not-found');
-    END IF;
-    SELECT * INTO v_order FROM orders o WHERE o.order_id = p_order FOR NO KEY UPDATE;
-    v_answer := seen_key(p_principal, 'print-jobs', p_key, p_digest, p_order);
-    IF v_answer.code IS NOT NULL THEN
-        RETURN v_answer;
+    SELECT * INTO v_begun
+      FROM begin_order_act(p_principal, p_all, 'print-jobs', p_order, 'order', p_key, p_digest);
+    IF (v_begun.answer).code IS NOT NULL THEN
+        RETURN v_begun.answer;
     ELSIF cardinality(p_tickets) <> (SELECT count(*) FROM tickets t WHERE t.ticket_id = ANY (p_tickets)
             AND t.order_id = p_order AND t.status <> 'VOID' AND NOT is_refund_pending(t)) THEN
         RETURN refused('ticket-not-found');

@@ -77,25 +77,20 @@ CREATE OR REPLACE FUNCTION refund_tickets(
     p_key text, p_digest bytea
 ) RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
-    v_answer sale_answer := seen_key(p_principal, 'refunds', p_key, p_digest, p_order);
+    v_begun  record;
+    v_answer sale_answer;
     v_order  orders;
     v_now    timestamptz;
     v_sum    bigint;
     v_why    text;
     v_limit  bigint;
 BEGIN
-    IF v_answer.code IS NOT NULL THEN
-        RETURN v_answer;
+    SELECT * INTO v_begun
+      FROM begin_order_act(p_principal, p_all, 'refunds', p_order, 'money', p_key, p_digest);
+    IF (v_begun.answer).code IS NOT NULL THEN
+        RETURN v_begun.answer;
     END IF;
-    SELECT * INTO v_order FROM orders o WHERE o.order_id = p_order;
-    IF NOT FOUND OR NOT (p_all OR v_order.principal = p_principal) THEN
-        RETURN refused('order-not-found');
-    END IF;
-    v_order := lock_order_for_money(p_order);
-    v_answer := seen_key(p_principal, 'refunds', p_key, p_digest, p_order);
-    IF v_answer.code IS NOT NULL THEN
-        RETURN v_answer;
-    END IF;
+    v_order := v_begun.sale;
     v_now := booking_now();
     v_answer := why_not_these_tickets(p_order, p_tickets, p_leads, true);
     IF v_answer.code <> '' THEN
@@ -209,22 +204,17 @@ CREATE OR REPLACE FUNCTION cancel_tickets(
     p_house uuid, p_tickets uuid[], p_seats_to_sale boolean, p_reason text, p_key text, p_digest bytea
 ) RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
-    v_answer sale_answer := seen_key(p_principal, 'cancel-tickets', p_key, p_digest, p_order);
+    v_begun  record;
+    v_answer sale_answer;
     v_order  orders;
     v_now    timestamptz;
 BEGIN
-    IF v_answer.code IS NOT NULL THEN
-        RETURN v_answer;
+    SELECT * INTO v_begun
+      FROM begin_order_act(p_principal, p_all, 'cancel-tickets', p_order, 'money', p_key, p_digest);
+    IF (v_begun.answer).code IS NOT NULL THEN
+        RETURN v_begun.answer;
     END IF;
-    SELECT * INTO v_order FROM orders o WHERE o.order_id = p_order;
-    IF NOT FOUND OR NOT (p_all OR v_order.principal = p_principal) THEN
-        RETURN refused('order-not-found');
-    END IF;
-    v_order := lock_order_for_money(p_order);
-    v_answer := seen_key(p_principal, 'cancel-tickets', p_key, p_digest, p_order);
-    IF v_answer.code IS NOT NULL THEN
-        RETURN v_answer;
-    END IF;
+    v_order := v_begun.sale;
     v_now := booking_now();
     IF p_tickets IS NULL THEN
         IF v_order.confirmed_at IS NULL OR NOT EXISTS (SELECT FROM lines_of_act(p_act, 'cancel', p_order, NULL)) THEN
