@@ -20,10 +20,12 @@ from booking.payments.sandbox_webhooks import SIGNATURE_HEADER
 from booking.payments.signatures import sign
 from booking.services.choose_provider import ProviderChoice
 from booking.services.payment_desk import PaymentDesk
+from booking.store import provider_queries
 from booking.store.database import Database
+from booking.store.sale_calls import KeyUse
 from booking.web.application import create_app
 from booking.web.calls import ProviderServices
-from tests.server.box_office import ADULT, ADULT_PRICE, make_event
+from tests.server.box_office import ADULT, ADULT_PRICE, make_event, till
 from tests.server.provider_house import SECRET, ProviderHouse, provider_house
 from tests.server.web_api import Api, problem, read
 
@@ -266,3 +268,13 @@ async def test_the_cap_shrinks_while_the_sandbox_hangs_and_grows_again(house: Pr
         assert figures.unknown_share == 1.0
         now[0] += 50.0
         assert pace.figures().cap == 100
+
+
+async def test_r6_a_setting_is_changed_by_one_call_and_told_again_as_a_replay(database: Database) -> None:
+    admin, use = till(Role.ADMIN), KeyUse("key", b"digest")
+    told = [
+        await provider_queries.set_channel_providers(database, admin, None, "online", ["sandbox"], "why", use)
+        for _ in range(2)
+    ]
+    assert [(one.code, one.replayed) for one in told] == [("", False), ("", True)]
+    assert len(await database.fetch("SELECT FROM audit_log WHERE action = 'channel-providers-changed'")) == 1

@@ -179,3 +179,15 @@ async def test_an_item_that_a_person_settled_is_not_opened_again(house: House, c
     await settle_items.note_missing_tickets(house.db)
     await house.act(await house.item(), ItemAction.SETTLED_OUTSIDE, reference=f"by hand {uuid4()}"[:40])
     assert await settle_items.note_missing_tickets(house.db) == 0
+
+
+async def test_what_people_have_settled_does_not_stand_in_the_way_of_what_is_new(
+    house: House, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A round looks at so many orders at most: those that a person has settled are none of them."""
+    monkeypatch.setattr(settle_items, "BATCH", 1)
+    for seat in range(2):
+        await Desk(house.db, till(), house.event_id).sell(seat)
+        await clock.move(seconds=400)
+        assert await settle_items.note_missing_tickets(house.db) == 1
+        await house.act(await house.item(), ItemAction.SETTLED_OUTSIDE, reference=f"by hand {seat}")

@@ -182,6 +182,7 @@ BEGIN
     END IF;
 END $$;
 
+-- Whether anything of an order is sold still.
 CREATE OR REPLACE FUNCTION has_valid_lines(p_order uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT FROM order_seats s WHERE s.order_id = p_order AND s.valid)
         OR EXISTS (SELECT FROM order_places g WHERE g.order_id = p_order AND g.valid)
