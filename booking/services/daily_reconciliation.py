@@ -18,6 +18,7 @@ from typing import Final
 from uuid import UUID, uuid4
 
 from booking.domain.caller import Caller
+from booking.domain.card_data import mask_card_data
 from booking.domain.errors import FieldFault, InvalidRequestError, RunNotFoundError, UnavailableError
 from booking.domain.items import BY_ITSELF, Difference, ReconciliationRun, ReconciliationRunList
 from booking.domain.local_time import zone_of
@@ -116,17 +117,27 @@ async def drive_due_run(db: Database, providers: Providers) -> bool:
     run = await _claim(db, providers, None)
     if run is None:
         return False
-    if run.is_read or await _read_list(db, providers.get(run.provider), run):
-        await _compare(db, run)
+    await _drive(db, providers, run)
     return True
 
 
 async def drive_run(db: Database, providers: Providers, run_id: UUID) -> Sequence[Difference] | None:
     """Drive one run, due or not: what it found. None: its list cannot be had now, or it has another driver."""
     run = await _claim(db, providers, run_id)
-    if run is None or not (run.is_read or await _read_list(db, providers.get(run.provider), run)):
-        return None
-    return await _compare(db, run)
+    return None if run is None else await _drive(db, providers, run)
+
+
+async def _drive(db: Database, providers: Providers, run: Leased) -> Sequence[Difference] | None:
+    """What the run found; None when it has to wait. One that cannot be made fails in the end: no day waits for ever."""
+    try:
+        if run.is_read or await _read_list(db, providers.get(run.provider), run):
+            return await _compare(db, run)
+    except UnavailableError:
+        raise  # nothing can be written down now: the lease runs out by itself
+    except Exception as error:
+        log.exception("comparison %s with %s has a fault", run.run_id, run.provider)
+        await _give_back(db, run, f"{type(error).__name__}: {error}")
+    return None
 
 
 async def _claim(db: Database, providers: Providers, run_id: UUID | None) -> Leased | None:
@@ -191,9 +202,8 @@ def row_of(movement: ProviderMovement) -> dict[str, object]:
 
 
 async def _give_back(db: Database, run: Leased, why: str) -> None:
-    state = await reconciliation_queries_runs.note_page_failed(
-        db, run.run_id, run.holder, why[:500].replace("\x00", ""), MOST_FAILURES
-    )
+    why = mask_card_data(why).replace("\x00", "")[:500]
+    state = await reconciliation_queries_runs.note_page_failed(db, run.run_id, run.holder, why, MOST_FAILURES)
     log.warning("comparison %s with %s is %s: %s", run.run_id, run.provider, state, why)
 
 

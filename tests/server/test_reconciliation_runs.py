@@ -72,6 +72,34 @@ async def test_a_provider_that_never_answers_fails_the_run_and_the_next_day_has_
     assert (await comparison.run()).state is RunState.DONE
 
 
+@pytest.mark.parametrize("broken", ["list", "comparison"])
+async def test_a_comparison_with_a_fault_is_tried_again_and_fails_in_the_end(
+    comparison: Comparison, clock: Clock, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    """P32. It neither stops the worker nor holds its day for ever, and says what is wrong, without card numbers."""
+    monkeypatch.setattr(daily_reconciliation, "MOST_FAILURES", 2)
+    house = comparison.house
+
+    def fault(*_: object) -> None:
+        raise LookupError("no column of 4111 1111 1111 1111\0")
+
+    if broken == "list":
+        comparison.books.on_page = fault
+    else:
+        monkeypatch.setattr(reconciliation_queries_runs, "read_differences", fault)
+    begun = await daily_reconciliation.start_run(
+        house.db, house.ana, "sandbox", datetime.now(UTC).date(), key="k", digest=b""
+    )
+    told = []
+    for _ in range(2):
+        assert await daily_reconciliation.drive_due_run(house.db, comparison.providers)
+        assert not await daily_reconciliation.drive_due_run(house.db, comparison.providers)  # it waits
+        told.append(await daily_reconciliation.read_run(house.db, begun.value.run_id))
+        await clock.move(seconds=60)
+    assert [run.state for run in told] == [RunState.RUNNING, RunState.FAILED]
+    assert all(run.detail.startswith("LookupError: no column of ") and "4111 1111" not in run.detail for run in told)
+
+
 async def test_a_killed_worker_leaves_a_run_that_another_one_ends(comparison: Comparison, clock: Clock) -> None:
     """The lease of who died runs out; pages that were read are not asked for again."""
     await everything_that_is_right(comparison)
