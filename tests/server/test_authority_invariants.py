@@ -125,6 +125,13 @@ PLANTS: Mapping[str, str] = {
     "given-up-charge-does-not-pay":
         "UPDATE payment_operations SET void_requested = true WHERE advice = 'goods-issued'",
     "event-has-the-seats-of-its-plan": "DELETE FROM seats WHERE seat_no = 39",
+    "slot-is-spent-once":
+        "INSERT INTO admission_sessions SELECT event_id, who, '00000000-0000-0000-0000-000000000001', 's', 1,"
+        " booking_now(), true, booking_now() FROM events, unnest(ARRAY['account:1', 'account:2']) AS who",
+    "newest-admission-counts":
+        "INSERT INTO admission_sessions SELECT event_id, 'account:1', gen_random_uuid(), 's', 2, booking_now(), true,"
+        " booking_now() FROM events; UPDATE admission_sessions SET generation = 3;"
+        " INSERT INTO admission_past SELECT event_id, principal, 4, slot_id, booking_now() FROM admission_sessions",
     "clock-is-the-servers":
         "CREATE OR REPLACE FUNCTION booking_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS"
         " 'SELECT clock_timestamp() + interval ''1 s'''",

@@ -129,8 +129,8 @@ BEGIN
       ORDER BY o.order_id;
     WITH confirmed AS (
         UPDATE orders o SET status = 'CONFIRMED', confirmed_at = p_now WHERE o.order_id = ANY (p_orders)
-        RETURNING o.event_id, o.principal)
-    UPDATE admission_sessions a SET spent_at = p_now
+        RETURNING o.event_id, o.principal, o.order_id)
+    UPDATE admission_sessions a SET spent_at = p_now, spent_by = c.order_id
       FROM confirmed c
      WHERE a.event_id = c.event_id AND a.principal = c.principal AND a.single_purchase AND a.spent_at IS NULL;
     INSERT INTO account_limits AS a (event_id, principal, sold)

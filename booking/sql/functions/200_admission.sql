@@ -21,7 +21,7 @@ BEGIN
         ON CONFLICT ON CONSTRAINT admission_sessions_pk DO UPDATE
        SET slot_id = excluded.slot_id, session = excluded.session, generation = excluded.generation,
            slot_ends_at = excluded.slot_ends_at, single_purchase = excluded.single_purchase,
-           entered_at = excluded.entered_at, spent_at = NULL
+           entered_at = excluded.entered_at, spent_at = NULL, spent_by = NULL
      WHERE (s.generation < excluded.generation AND NOT (s.slot_id = excluded.slot_id AND s.spent_at IS NOT NULL))
         OR (s.generation = excluded.generation AND s.slot_id = excluded.slot_id AND s.session = excluded.session
             AND s.spent_at IS NULL AND s.slot_ends_at < excluded.slot_ends_at);
