@@ -14,6 +14,7 @@ import httpx
 from msgspec import Raw
 
 from backend_client.client_money_back import MoneyBackCalls
+from backend_client.client_ops import OpsCalls
 from backend_client.client_reconciliation import ReconciliationCalls
 from backend_client.errors import (
     AnswerUnknownError,
@@ -36,6 +37,7 @@ from backend_client.wire import (
     EventId,
     EventList,
     EventSettings,
+    EventSettingsChange,
     Health,
     Hold,
     HoldId,
@@ -75,7 +77,7 @@ from backend_client.wire import (
 )
 
 
-class BookingClient(MoneyBackCalls, ReconciliationCalls):
+class BookingClient(MoneyBackCalls, OpsCalls, ReconciliationCalls):
     """See the module. The three `on_…` callbacks are called on the loop that makes the calls."""
 
     def __init__(
@@ -144,6 +146,13 @@ class BookingClient(MoneyBackCalls, ReconciliationCalls):
     async def event_settings(self, event_id: EventId) -> EventSettings:
         """What operators have set for an event; for staff."""
         return await self._read(f"/v1/events/{event_id}/settings", EventSettings)
+
+    async def change_event_settings(
+        self, event_id: EventId, change: EventSettingsChange, *, key: str
+    ) -> EventSettings:
+        """Other settings of an event, from the version that was seen; a refusal is `settings-changed` otherwise."""
+        request = Request("PUT", f"/v1/events/{event_id}/settings", change, key)
+        return await self._call(request, EventSettings)
 
     async def plan(self, event_id: EventId, plan_id: UUID, version: int) -> Plan:
         """The seating plan of an event; kept by (plan_id, version), which never changes (R13)."""
