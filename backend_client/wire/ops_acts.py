@@ -55,7 +55,7 @@ class OpsLogChange(Message, frozen=True, kw_only=True):
 class OpsLogEntry(Message, frozen=True, kw_only=True):
     """Who, when, from, to, why. `who` is a person's name, or `controller`, `alarms`."""
 
-    entry_id: int
+    entry_id: str
     at: datetime
     kind: OpsLogKind
     action: str
@@ -67,7 +67,7 @@ class OpsLogEntry(Message, frozen=True, kw_only=True):
 
 
 class OpsLog(Message, frozen=True, kw_only=True):
-    """`GET /v1/ops/log?event_id=&kind=&before=&limit=`: newest first. `next_before` goes on; None at the end."""
+    """`GET /v1/ops/log?event_id=&kind=&before=&limit=`: newest first, those before an instant. None at the end."""
 
     entries: tuple[OpsLogEntry, ...]
-    next_before: int | None = None
+    next_before: datetime | None = None
