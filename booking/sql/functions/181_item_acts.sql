@@ -17,64 +17,86 @@ BEGIN
     RETURN v_item;
 END $$;
 
--- An act of an item. p_staff: who; p_amount, p_reference, p_order, p_outcome as the act needs them. p_spare: ids for what it
--- makes. The answer names the item; refusals: item-not-found, item-changed, action-not-allowed, refund-too-much,
--- order-not-found, invalid-request (detail: the field).
+-- As begin_order_act, for an item, from the version that the caller saw: `answer` is NULL when the act may go on with `item`.
+CREATE OR REPLACE FUNCTION begin_item_act(
+    p_principal text, p_route text, p_item uuid, p_order uuid, p_version integer, p_key text, p_digest bytea,
+    OUT answer sale_answer, OUT item reconciliation_items
+) LANGUAGE plpgsql AS $$
+BEGIN
+    answer := seen_key(p_principal, p_route, p_key, p_digest, p_item);
+    IF answer.code IS NOT NULL THEN
+        RETURN;
+    END IF;
+    item := lock_item(p_item, p_order);
+    IF item.item_id IS NULL THEN
+        answer := refused('item-not-found');
+        RETURN;
+    END IF;
+    answer := seen_key(p_principal, p_route, p_key, p_digest, p_item);
+    IF answer.code IS NULL AND item.version <> p_version THEN
+        answer := refused('item-changed', item.version::text);
+    END IF;
+END $$;
+
+-- An act of an item. p_staff: who; p_amount, p_reference, p_order, p_outcome, p_seats_to_sale, p_device and p_way as the act needs
+-- them. p_spare: ids for what it makes. The answer names the item; refusals: item-not-found, item-changed, action-not-allowed,
+-- refund-too-much, order-not-found, invalid-request (detail: the field).
+DROP FUNCTION IF EXISTS act_on_item(
+    text, uuid, uuid, text, integer, text, bigint, text, uuid, text, uuid[], text, bytea);
 CREATE OR REPLACE FUNCTION act_on_item(
     p_principal text, p_staff uuid, p_item uuid, p_action text, p_version integer, p_reason text, p_amount bigint,
-    p_reference text, p_order uuid, p_outcome text, p_spare uuid[], p_key text, p_digest bytea
+    p_reference text, p_order uuid, p_outcome text, p_seats_to_sale boolean, p_device uuid, p_way text, p_spare uuid[],
+    p_key text, p_digest bytea
 ) RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
-    v_answer sale_answer := seen_key(p_principal, 'item-acts', p_key, p_digest, p_item);
+    v_begun  record;
+    v_answer sale_answer;
     v_item   reconciliation_items;
     v_may    record;
-    v_now    timestamptz;
+    v_wish   item_approvals;  -- what is wanted, in the form in which it waits for a second person
 BEGIN
-    IF v_answer.code IS NOT NULL THEN
-        RETURN v_answer;
+    SELECT * INTO v_begun
+      FROM begin_item_act(p_principal, 'item-acts', p_item, p_order, p_version, p_key, p_digest);
+    IF (v_begun.answer).code IS NOT NULL THEN
+        RETURN v_begun.answer;
     END IF;
-    v_item := lock_item(p_item, p_order);
-    IF v_item.item_id IS NULL THEN
-        RETURN refused('item-not-found');
-    END IF;
-    v_answer := seen_key(p_principal, 'item-acts', p_key, p_digest, p_item);
-    IF v_answer.code IS NOT NULL THEN
-        RETURN v_answer;
-    ELSIF v_item.version <> p_version THEN
-        RETURN refused('item-changed', v_item.version::text);
-    END IF;
+    v_item := v_begun.item;
     SELECT * INTO v_may FROM actions_of_item(v_item) m WHERE m.action = p_action;
     IF NOT FOUND OR v_may.why_not <> '' THEN
         RETURN refused('action-not-allowed', coalesce(v_may.why_not, ''));
     END IF;
-    v_answer := why_not_as_asked(v_item, v_may.most_minor, v_may.outcome_needed, p_action, p_amount, p_order, p_outcome);
+    -- Of all that can go back the amount is kept that this is now: another may be free by the time of an approval.
+    v_wish := ROW (p_spare[1], p_item, p_action, p_staff, booking_now(), p_reason,
+                   CASE WHEN p_action IN ('refund', 'hand-to-till') THEN coalesce(p_amount, v_may.most_minor) END,
+                   p_reference, p_order, p_outcome, '', NULL, NULL, p_seats_to_sale, p_device, p_way)::item_approvals;
+    v_answer := why_not_as_asked(v_item, v_may.most_minor, v_may.outcome_needed, v_may.ways, v_wish);
     IF v_answer.code <> '' THEN
         RETURN v_answer;
     END IF;
-    v_now := booking_now();
     IF v_may.second_person
        AND measured_amount(v_item, p_action, coalesce(p_amount, v_may.most_minor, v_item.amount_minor))
            > second_person_limit(v_item.currency) THEN
-        INSERT INTO item_approvals (approval_id, item_id, action, asked_by, asked_at, reason, amount_minor, reference,
-                                    order_id, outcome)
-        -- A refund of all that can go back is asked for as the amount that this is now: another may be free by then.
-        VALUES (p_spare[1], p_item, p_action, p_staff, v_now, p_reason,
-                CASE p_action WHEN 'refund' THEN coalesce(p_amount, v_may.most_minor) END, p_reference, p_order, p_outcome);
+        INSERT INTO item_approvals SELECT (v_wish).*;
         UPDATE reconciliation_items i SET detail = i.detail WHERE i.item_id = p_item;
-        PERFORM note_item(p_principal, p_staff, 'item-approval-asked', v_item, p_reason, jsonb_build_object(
-            'act', p_action, 'amount_minor', CASE p_action WHEN 'refund' THEN coalesce(p_amount, v_may.most_minor) END,
-            'reference', p_reference, 'attach_to', p_order,
-            'outcome', p_outcome), v_now);
+        PERFORM note_item(p_principal, p_staff, 'item-approval-asked', v_item, p_reason,
+                          jsonb_build_object('act', p_action) || told_of_wish(v_wish), v_wish.asked_at);
     ELSE
-        v_answer := do_item_act(p_principal, p_staff, v_item, p_action, p_reason, p_amount, p_reference, p_order,
-                                p_outcome, p_spare, v_now);
+        v_answer := do_item_act(p_principal, p_staff, v_item, v_wish, p_spare, v_wish.asked_at);
         IF v_answer.code <> '' THEN
             RETURN v_answer;
         END IF;
     END IF;
-    PERFORM spend_key(p_principal, 'item-acts', p_key, p_digest, p_item, p_item, v_now);
+    PERFORM spend_key(p_principal, 'item-acts', p_key, p_digest, p_item, p_item, v_wish.asked_at);
     RETURN done(p_item);
 END $$;
+
+-- What the audit log keeps of an act beside who, when and why.
+CREATE OR REPLACE FUNCTION told_of_wish(p_wish item_approvals) RETURNS jsonb LANGUAGE sql STABLE AS $$
+    SELECT jsonb_strip_nulls(jsonb_build_object(
+        'amount_minor', p_wish.amount_minor, 'reference', nullif(p_wish.reference, ''), 'attach_to', p_wish.order_id,
+        'outcome', nullif(p_wish.outcome, ''), 'device_id', p_wish.device_id, 'way', nullif(p_wish.way, ''),
+        'seats_to_sale', CASE p_wish.action WHEN 'take-back' THEN p_wish.seats_to_sale END))
+$$;
 
 -- A second person's word on what was asked; the one who asked may only withdraw it. Approved, the act is done as it was asked,
 -- if the item still allows it.
@@ -83,24 +105,19 @@ CREATE OR REPLACE FUNCTION decide_item(
     p_key text, p_digest bytea
 ) RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
-    v_answer sale_answer := seen_key(p_principal, 'item-approvals', p_key, p_digest, p_item);
+    v_order  CONSTANT uuid := (SELECT a.order_id FROM item_approvals a WHERE a.item_id = p_item AND a.decision = '');
+    v_begun  record;
+    v_answer sale_answer;
     v_asked  item_approvals;
     v_item   reconciliation_items;
     v_now    timestamptz;
 BEGIN
-    IF v_answer.code IS NOT NULL THEN
-        RETURN v_answer;
+    SELECT * INTO v_begun
+      FROM begin_item_act(p_principal, 'item-approvals', p_item, v_order, p_version, p_key, p_digest);
+    IF (v_begun.answer).code IS NOT NULL THEN
+        RETURN v_begun.answer;
     END IF;
-    v_item := lock_item(p_item, (SELECT a.order_id FROM item_approvals a WHERE a.item_id = p_item AND a.decision = ''));
-    IF v_item.item_id IS NULL THEN
-        RETURN refused('item-not-found');
-    END IF;
-    v_answer := seen_key(p_principal, 'item-approvals', p_key, p_digest, p_item);
-    IF v_answer.code IS NOT NULL THEN
-        RETURN v_answer;
-    ELSIF v_item.version <> p_version THEN
-        RETURN refused('item-changed', v_item.version::text);
-    END IF;
+    v_item := v_begun.item;
     SELECT * INTO v_asked FROM item_approvals a WHERE a.item_id = p_item AND a.decision = '';
     IF NOT FOUND THEN
         RETURN refused('action-not-allowed', 'nothing-asked');
@@ -143,75 +160,88 @@ BEGIN
     IF NOT FOUND OR v_may.why_not <> '' THEN
         RETURN refused('action-not-allowed', coalesce(v_may.why_not, ''));
     END IF;
-    v_answer := why_not_as_asked(p_item, v_may.most_minor, v_may.outcome_needed, p_asked.action, p_asked.amount_minor,
-                                 p_asked.order_id, p_asked.outcome);
+    v_answer := why_not_as_asked(p_item, v_may.most_minor, v_may.outcome_needed, v_may.ways, p_asked);
     IF v_answer.code <> '' THEN
         RETURN v_answer;
     END IF;
-    RETURN do_item_act(p_principal, p_asked.asked_by, p_item, p_asked.action, p_asked.reason, p_asked.amount_minor,
-                       p_asked.reference, p_asked.order_id, p_asked.outcome, p_spare, p_now);
+    RETURN do_item_act(p_principal, p_asked.asked_by, p_item, p_asked, p_spare, p_now);
 END $$;
 
 -- What is wrong with the members of an act, as the database sees it; code '' when nothing is.
+DROP FUNCTION IF EXISTS why_not_as_asked(reconciliation_items, bigint, boolean, text, bigint, uuid, text);
 CREATE OR REPLACE FUNCTION why_not_as_asked(
-    p_item reconciliation_items, p_most bigint, p_outcome_needed boolean, p_action text, p_amount bigint, p_order uuid,
-    p_outcome text
+    p_item reconciliation_items, p_most bigint, p_outcome_needed boolean, p_ways text[], p_wish item_approvals
 ) RETURNS sale_answer LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_currency text;
 BEGIN
-    IF p_action = 'settled-outside' AND p_outcome_needed <> (p_outcome <> '') THEN
+    IF p_wish.action = 'settled-outside' AND p_outcome_needed <> (p_wish.outcome <> '') THEN
         RETURN refused('invalid-request', '/outcome');
-    ELSIF p_action = 'refund' AND (p_amount > p_most OR p_most = 0) THEN
+    ELSIF p_wish.action IN ('refund', 'hand-to-till') AND (p_wish.amount_minor > p_most OR p_most = 0) THEN
         RETURN refused('refund-too-much', p_most::text);
-    ELSIF p_action = 'attach' THEN
-        SELECT o.currency INTO v_currency FROM orders o WHERE o.order_id = p_order;
+    ELSIF p_wish.action = 'hand-to-till' AND NOT p_wish.way = ANY (p_ways) THEN
+        RETURN refused('invalid-request', '/way');
+    ELSIF p_wish.action = 'hand-to-till' AND NOT is_open_till(p_wish.device_id) THEN
+        RETURN refused('invalid-request', '/device_id');
+    ELSIF p_wish.action = 'attach' THEN
+        SELECT o.currency INTO v_currency FROM orders o WHERE o.order_id = p_wish.order_id;
         IF NOT FOUND THEN
             RETURN refused('order-not-found');
-        ELSIF v_currency <> p_item.currency OR p_item.order_id <> p_order THEN
+        ELSIF v_currency <> p_item.currency OR p_item.order_id <> p_wish.order_id THEN
             RETURN refused('invalid-request', '/order_id');
         END IF;
     END IF;
     RETURN done(NULL);
 END $$;
 
+-- p_staff: who wished it, and p_principal who does it: another person where two were needed.
+DROP FUNCTION IF EXISTS do_item_act(
+    text, uuid, reconciliation_items, text, text, bigint, text, uuid, text, uuid[], timestamptz);
 CREATE OR REPLACE FUNCTION do_item_act(
-    p_principal text, p_staff uuid, p_item reconciliation_items, p_action text, p_reason text, p_amount bigint,
-    p_reference text, p_order uuid, p_outcome text, p_spare uuid[], p_now timestamptz
+    p_principal text, p_staff uuid, p_item reconciliation_items, p_wish item_approvals, p_spare uuid[],
+    p_now timestamptz
 ) RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
     v_who    CONSTANT text := 'supervisor:' || p_staff;
     v_before CONSTANT text := situation_of_item(p_item);
     v_answer sale_answer := done(p_item.item_id);
 BEGIN
-    CASE p_action
+    CASE p_wish.action
         WHEN 'ask-again' THEN
             PERFORM ask_again(p_item, p_now);
         WHEN 'capture' THEN
             PERFORM open_again(p_item, 'capture', p_spare[1], p_now);
+        WHEN 'take-back' THEN
+            v_answer := take_order_back(p_item, v_who, p_principal, p_staff, p_wish, p_spare, p_now);
         WHEN 'void' THEN
-            v_answer := let_charge_go(p_item, v_who, p_principal, p_reason, p_spare, p_now);
+            v_answer := let_charge_go(p_item, v_who, p_principal, p_wish.reason, p_spare, p_now);
         WHEN 'refund' THEN
+            PERFORM write_late_capture(p_item, v_who, p_wish.reason, p_spare[2], p_now);
             -- What a refund of tickets still owes is opened as a part of it.
             SELECT b.* INTO v_answer
               FROM payment_operations p CROSS JOIN LATERAL open_money_back(
-                   coalesce(p.parent_id, p.operation_id), 'refund', coalesce(p_amount, most_of_action(p_item, 'refund')),
-                   'same', p_spare[1], p_principal, NULL, p_reason, p_now, p.money_back_id) b
+                   coalesce(p.parent_id, p.operation_id), 'refund', p_wish.amount_minor, 'same', p_spare[1], p_principal,
+                   NULL, p_wish.reason, p_now, p.money_back_id) b
+             WHERE p.operation_id = p_item.operation_id;
+        WHEN 'hand-to-till' THEN
+            SELECT b.* INTO v_answer
+              FROM payment_operations p CROSS JOIN LATERAL owe_at_till(
+                   coalesce(p.parent_id, p.operation_id), p_wish.amount_minor, p_wish.way, p_spare[1], p_wish.device_id,
+                   p_principal, p_wish.reason, p_now, p.money_back_id) b
              WHERE p.operation_id = p_item.operation_id;
         WHEN 'attach' THEN
-            v_answer := attach_to_order(p_item, v_who, p_principal, p_order, p_reason, p_spare, p_now);
+            v_answer := attach_to_order(p_item, v_who, p_principal, p_wish.order_id, p_wish.reason, p_spare, p_now);
         WHEN 'settled-outside' THEN
-            PERFORM settle_outside(p_item, v_who, p_reason, p_reference, p_outcome, p_spare, p_now);
+            PERFORM settle_outside(p_item, v_who, p_wish.reason, p_wish.reference, p_wish.outcome, p_spare, p_now);
         WHEN 'note' THEN NULL;
     END CASE;
     IF v_answer.code <> '' THEN
         RETURN v_answer;
     END IF;
     UPDATE reconciliation_items i SET detail = i.detail WHERE i.item_id = p_item.item_id AND i.version = p_item.version;
-    PERFORM note_item(p_principal, p_staff, 'item-' || p_action, p_item, p_reason, jsonb_strip_nulls(jsonb_build_object(
-        'from', v_before, 'to', situation_of_item((SELECT i FROM reconciliation_items i WHERE i.item_id = p_item.item_id)),
-        'amount_minor', p_amount, 'reference', nullif(p_reference, ''), 'attach_to', p_order,
-        'outcome', nullif(p_outcome, ''))), p_now);
+    PERFORM note_item(p_principal, p_staff, 'item-' || p_wish.action, p_item, p_wish.reason, jsonb_build_object(
+        'from', v_before, 'to', situation_of_item((SELECT i FROM reconciliation_items i WHERE i.item_id = p_item.item_id)))
+        || told_of_wish(p_wish), p_now);
     RETURN done(p_item.item_id);
 END $$;
 
@@ -261,10 +291,10 @@ DECLARE
     v_charge payment_operations := charge_of((SELECT p FROM payment_operations p
                                                WHERE p.operation_id = p_item.operation_id));
 BEGIN
-    IF v_charge.status = 'SUCCEEDED' THEN
+    IF v_charge.status = 'SUCCEEDED' AND (SELECT m.standing <> 'lost' FROM money_of_charge(v_charge.operation_id) m) THEN
         RETURN open_money_back(v_charge.operation_id, 'void', v_charge.amount_minor, 'same', p_spare[1], p_principal,
                                NULL, p_reason, p_now);
-    ELSIF v_charge.status <> 'DECLINED' THEN
+    ELSIF v_charge.status NOT IN ('SUCCEEDED', 'DECLINED') THEN
         PERFORM record_result(v_charge.operation_id, NULL, 'declined', 0, '', 'amount-differs', '', '',
                               evidence_of_person(p_reason, '', p_now), p_who, p_spare[2:3]);
     END IF;
