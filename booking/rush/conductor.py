@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from booking.rush.histogram import Histogram
+from booking.histogram import Histogram
 from booking.rush.own_stack import end, spawn
 from booking.rush.plan import Sale, SenderPlan, Server, Traffic
 from booking.rush.tally import Tally, Telling

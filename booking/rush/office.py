@@ -10,7 +10,7 @@ import msgspec
 
 from booking.plain_http.link import Links
 from booking.plain_http.message import Answer, BrokenAnswerError, request_bytes
-from booking.rush.histogram import Histogram
+from booking.histogram import Histogram
 from booking.rush.plan import MOST_OPEN, SenderPlan
 from booking.rush.tally import Tally, Telling
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from booking.charts import Line, rank_chart, time_chart
 from booking.rush.conductor import Run
-from booking.rush.histogram import Histogram
+from booking.histogram import Histogram
 from booking.rush.shopper import CHECKOUT, HOLD, KINDS, MAP, PAY, STATUS
 from booking.rush.tally import Tally
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 import msgspec
 
-from booking.rush.histogram import Histogram
+from booking.histogram import Histogram
 
 SHED_STATUSES = frozenset({429, 503})
 

@@ -31,6 +31,25 @@ def largest_of(bucket: int) -> int:
 BUCKETS = bucket_of(LARGEST_US) + 1
 
 
+def quantile_ms(counts: Mapping[int, int], share: float) -> float | None:
+    """The latency, in ms, that `share` of all counted in `counts` stayed within; None when there are none."""
+    total = sum(counts.values())
+    if total == 0:
+        return None
+    wanted, seen = max(1, ceil(share * total)), 0
+    for bucket in sorted(counts):
+        seen += counts[bucket]
+        if seen >= wanted:
+            return largest_of(bucket) / 1000
+    raise AssertionError("counts are more than their sum")
+
+
+def add_counts(into: dict[int, int], counts: Mapping[int, int]) -> None:
+    """Count in `into` what `counts` has counted."""
+    for bucket, count in counts.items():
+        into[bucket] = into.get(bucket, 0) + count
+
+
 class Histogram:
     """Counts by bucket; values are whole µs."""
 
