@@ -104,6 +104,8 @@ REFEREES = {
     "/usr/libexec/at-spi-bus-launcher": ["at-spi2-core"],
     "/usr/lib/python3/dist-packages/gi/__init__.py": ["python3-gi"],
     "/usr/lib/*/girepository-1.0/Atspi-2.0.typelib": ["gir1.2-atspi-2.0"],
+    "/usr/bin/chromium": ["chromium"],
+    "/usr/bin/chromedriver": ["chromium-driver"],
 }
 # Published as source only: built by pip from the locked archive. A test referee; nothing that users install is.
 SOURCE_ONLY = ["localstripe"]
