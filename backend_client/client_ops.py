@@ -89,11 +89,12 @@ class OpsCalls(ClientBase):
         *,
         event: EventId | None = None,
         kind: OpsLogKind | None = None,
-        before: int | None = None,
+        before: datetime | None = None,
         limit: int | None = None,
     ) -> OpsLog:
-        """What was changed, by whom and why, newest first."""
-        return await self._read(f"{_OPS}/log{query_of(event_id=event, kind=kind, before=before, limit=limit)}", OpsLog)
+        """What was changed, by whom and why, newest first, before an instant."""
+        until = "" if before is None else before.isoformat()
+        return await self._read(f"{_OPS}/log{query_of(event_id=event, kind=kind, before=until, limit=limit)}", OpsLog)
 
     async def pause_event(self, event_id: EventId, change: EventStatusChange, *, key: str) -> EventDetail:
         """No new holds of an event; sales under way may finish."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from app.actions.write_file import write_whole
 from app.core.inbox_csv import inbox_csv
 from app.core.inbox_filter import InboxRow
 
@@ -23,15 +22,4 @@ async def export_inbox(path: Path, heads: Sequence[str], rows: Sequence[InboxRow
 
 
 def _write(path: Path, heads: Sequence[str], rows: Sequence[InboxRow], as_of: datetime | None) -> None:
-    body = inbox_csv(heads, rows, as_of)
-    fresh = path.with_name(f"{path.name}.part")
-    try:
-        with fresh.open("wb") as file:
-            file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    except OSError:
-        with suppress(OSError):
-            fresh.unlink(missing_ok=True)
-        raise
+    write_whole(path, inbox_csv(heads, rows, as_of))

@@ -1,0 +1,402 @@
+"""What operators watch at this console: figures of now and of the event's history, alarms, admission, the log.
+
+What was heard stays when the feed is away, with the instant it is from; it is gone when the person is. Nothing here is
+made up: a second without a statement is a gap, a figure that was not sent is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Flag, auto
+from typing import Final
+from uuid import UUID
+
+from app.core.ops_draft import AdmissionDraft
+from app.core.ops_series import EMPTY, SampleRing, SampleTable, joined
+from backend_client.ops_feed import OpsFeedState
+from backend_client.wire import (
+    AdmissionControl,
+    AdmissionPreview,
+    AdmissionSettings,
+    AdmissionSettingsChange,
+    EventId,
+    OpsAlarm,
+    OpsAlarmRule,
+    OpsEventFigures,
+    OpsFigure,
+    OpsFigures,
+    OpsLogEntry,
+    OpsLogKind,
+    OpsUnknownPayments,
+)
+
+F = OpsFigure
+UNKNOWN_OLD: Final = "payments_unknown_old"
+"""Ours: payments without an answer that are older than five minutes."""
+OLD_PAYMENT_S: Final = 300
+HOUSE_NAMES: Final = (
+    F.HOLD_ATTEMPTS_PER_S, F.SHED_PER_S, F.HOLD_CONFLICT_SHARE, F.HOLD_P50_MS, F.HOLD_P99_MS, F.QUEUE_AGE_MS,
+    F.LOCK_WAITS, F.LOCK_WAIT_OLDEST_S, F.EXPIRY_BACKLOG, F.EXPIRY_OLDEST_S, F.PAYMENTS_UNKNOWN,
+    F.PAYMENTS_UNKNOWN_OLDEST_S, F.PAYMENT_ERROR_SHARE, F.OUTBOX_LAG, F.OUTBOX_OLDEST_S, F.TICKETING_LAG_S,
+    F.TICKET_DIFFERENCES, F.FEED_CLIENTS, F.FEED_LAG_P99_MS, F.POOL_USE_SHARE,
+)  # fmt: skip
+EVENT_NAMES: Final = (
+    F.ROOM_WAITING, F.ROOM_WAIT_S, F.ROOM_INSIDE, F.ADMISSION_SET_PER_MIN, F.ADMISSION_MEASURED_PER_MIN,
+    F.SHOPPERS_ACTIVE, F.ORDERS_CONFIRMED_PER_MIN, F.COMPLETION_SHARE, F.SEATS_FREE, F.SEATS_HELD, F.SEATS_SOLD,
+)  # fmt: skip
+
+
+class OpsPart(Flag):
+    """What changed."""
+
+    FIGURES = auto()
+    STATE = auto()
+    ALARMS = auto()
+    CONTROL = auto()
+    DRAFT = auto()
+    PREVIEW = auto()
+    LOG = auto()
+    HISTORY = auto()
+    VIEW = auto()
+
+
+EVERYTHING: Final = OpsPart(sum(part.value for part in OpsPart))
+
+
+@dataclass(frozen=True, slots=True)
+class OpsView:
+    """Which part of time the charts show: `end_s` None follows now; `seconds` is how much of it."""
+
+    seconds: float = 900.0
+    end_s: float | None = None
+
+    @property
+    def is_live(self) -> bool:
+        return self.end_s is None
+
+
+@dataclass(frozen=True, slots=True)
+class MinuteHistory:
+    """Minutes that were read, of one event (None: the house alone): from when until when, and what came."""
+
+    event_id: EventId | None = None
+    from_s: float = 0.0
+    until_s: float = 0.0
+    table: SampleTable = EMPTY
+
+    def covers(self, event_id: EventId | None, start_s: float, end_s: float) -> bool:
+        """Whether a span was read; minutes that are not over yet need not have been."""
+        return event_id == self.event_id and self.from_s <= start_s and self.until_s >= end_s - 90
+
+
+@dataclass(frozen=True, slots=True)
+class LogFilter:
+    """Which entries of the log are read, and which of them are shown."""
+
+    kind: OpsLogKind | None = None
+    event_only: bool = False
+    text: str = ""
+
+    def passes(self, searched: str) -> bool:
+        """Whether an entry is shown: each word must stand somewhere in what is read of it."""
+        return all(word in searched for word in self.text.casefold().split())
+
+
+@dataclass(frozen=True, slots=True)
+class SentChange:
+    """A change whose answer is not known: the same goes again under the same key, and is done once."""
+
+    request: object
+    key: str
+
+
+Listener = Callable[[OpsPart], None]
+
+
+class OpsBoard:
+    """See the module. Read the attributes, write through the methods; each write tells which part changed."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Listener] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        self.state = OpsFeedState.DIALLING
+        self.figures: OpsFigures | None = None
+        self.heard_at: float | None = None
+        """When the newest statement came, in seconds of the steady clock."""
+        self.event_id: EventId | None = None
+        self.view = OpsView()
+        self.house = SampleRing((*HOUSE_NAMES, UNKNOWN_OLD))
+        self.rings: dict[EventId, SampleRing] = {}
+        self.minutes = MinuteHistory()
+        self.history_trouble = ""
+        self.alarms: tuple[OpsAlarm, ...] = ()
+        self.past_alarms: tuple[OpsAlarm, ...] = ()
+        self.alarms_trouble = ""
+        self.rules: tuple[OpsAlarmRule, ...] = ()
+        self.control: AdmissionControl | None = None
+        self.control_trouble = ""
+        self.draft = AdmissionDraft()
+        self.theirs: AdmissionSettings | None = None
+        """What somebody else has set while something was typed here; None once that was read."""
+        self.preview: AdmissionPreview | None = None
+        self.preview_trouble = ""
+        self.log: tuple[OpsLogEntry, ...] = ()
+        self.log_next: datetime | None = None
+        self.log_as_of: datetime | None = None
+        self.log_trouble = ""
+        self.log_filter = LogFilter()
+        self.sent: dict[str, SentChange] = {}
+        self._live: SampleTable | None = None
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Be told of every change; the answer ends it."""
+        self._listeners.append(listener)
+
+        def unsubscribe() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return unsubscribe
+
+    def clear(self) -> None:
+        """Nobody works here any more: nothing of what was read or typed stays for the next person."""
+        self._forget()
+        self._tell(EVERYTHING)
+
+    # ------------------------------------------------------------ the feed
+
+    def put_state(self, state: OpsFeedState) -> None:
+        """Where the feed stands."""
+        if state is not self.state:
+            self.state = state
+            self._tell(OpsPart.STATE)
+
+    def put_figures(self, figures: OpsFigures, heard_at: float) -> None:
+        """The newest second. One that is older than what is here is left out; a repeated one is a sign of life."""
+        before = self.figures
+        if before is not None and figures.measured_at < before.measured_at:
+            return
+        self.figures, self.heard_at = figures, heard_at
+        at = figures.measured_at.timestamp()
+        grew = not figures.authority_away and self.house.push(at, {**figures.house, **_by_age(figures)})
+        for event in figures.events if grew else ():
+            self._ring_of(event.event_id).push(at, event.figures)
+        if grew:
+            self._live = None
+        changed = OpsPart.FIGURES
+        if figures.alarms != self.alarms:
+            self.alarms = figures.alarms
+            changed |= OpsPart.ALARMS
+        self._tell(changed)
+
+    def merge_seconds(self, event_id: EventId | None, table: SampleTable) -> None:
+        """Seconds that were missed, read from the history."""
+        (self.house if event_id is None else self._ring_of(event_id)).merge(table)
+        self._live = None
+        self._tell(OpsPart.FIGURES)
+
+    def _ring_of(self, event_id: EventId) -> SampleRing:
+        if event_id not in self.rings:
+            self.rings[event_id] = SampleRing(EVENT_NAMES)
+        return self.rings[event_id]
+
+    # ------------------------------------------------------------ what is looked at
+
+    def choose_event(self, event_id: EventId | None) -> None:
+        """Watch this event; what is typed about another one's admission goes with it."""
+        if event_id == self.event_id:
+            return
+        self.event_id = event_id
+        self.control, self.control_trouble, self.theirs = None, "", None
+        self.draft, self.preview, self.preview_trouble = AdmissionDraft(), None, ""
+        self.minutes, self._live = MinuteHistory(), None
+        self._tell(EVERYTHING)
+
+    def look_at(self, view: OpsView) -> None:
+        """Show another part of time."""
+        if view != self.view:
+            self.view = view
+            self._tell(OpsPart.VIEW)
+
+    def put_minutes(self, minutes: MinuteHistory) -> None:
+        """Minutes of the history."""
+        self.minutes, self.history_trouble = minutes, ""
+        self._tell(OpsPart.HISTORY)
+
+    def put_history_trouble(self, code: str) -> None:
+        """The history could not be read."""
+        self.history_trouble = code
+        self._tell(OpsPart.HISTORY)
+
+    # ------------------------------------------------------------ alarms
+
+    def put_alarm_list(self, alarms: tuple[OpsAlarm, ...]) -> None:
+        """All alarms, the open ones first."""
+        self.alarms = tuple(alarm for alarm in alarms if alarm.cleared_at is None)
+        self.past_alarms = tuple(alarm for alarm in alarms if alarm.cleared_at is not None)
+        self.alarms_trouble = ""
+        self._tell(OpsPart.ALARMS)
+
+    def put_alarm(self, alarm: OpsAlarm) -> None:
+        """One alarm as it stands."""
+        self.alarms = tuple(alarm if kept.alarm_id == alarm.alarm_id else kept for kept in self.alarms)
+        self._tell(OpsPart.ALARMS)
+
+    def put_alarms_trouble(self, code: str) -> None:
+        """The list could not be read again."""
+        if code != self.alarms_trouble:
+            self.alarms_trouble = code
+            self._tell(OpsPart.ALARMS)
+
+    def put_rules(self, rules: tuple[OpsAlarmRule, ...]) -> None:
+        """When alarms are raised: the limits that are drawn in."""
+        if rules != self.rules:
+            self.rules = rules
+            self._tell(OpsPart.ALARMS)
+
+    def alarm(self, alarm_id: UUID) -> OpsAlarm | None:
+        """An open alarm."""
+        return next((alarm for alarm in self.alarms if alarm.alarm_id == alarm_id), None)
+
+    # ------------------------------------------------------------ admission
+
+    def put_control(self, control: AdmissionControl, *, own: bool = False) -> None:
+        """How admission stands. What somebody else set while something is typed here is told; the typed stays."""
+        if control.event_id != self.event_id:
+            return
+        before = self.control
+        if before is not None and control.settings.version < before.settings.version:
+            return
+        self.control, self.control_trouble = control, ""
+        version = control.settings.version
+        if own:
+            self.draft, self.theirs, self.preview = AdmissionDraft(), None, None
+        elif not self.draft.is_empty and self.draft.version is not None and version > self.draft.version:
+            self.theirs = control.settings
+        self._tell(OpsPart.CONTROL | (OpsPart.DRAFT if own else OpsPart(0)))
+
+    def put_control_trouble(self, code: str) -> None:
+        """How admission stands is not known any more."""
+        if code != self.control_trouble:
+            self.control_trouble = code
+            self._tell(OpsPart.CONTROL)
+
+    def put_draft(self, draft: AdmissionDraft) -> None:
+        """What is typed; an empty one is nothing that anybody could overwrite."""
+        if draft != self.draft:
+            self.draft = draft
+            self.theirs = None if draft.is_empty else self.theirs
+            self._tell(OpsPart.DRAFT)
+
+    def keep_mine(self) -> None:
+        """The person has read what somebody else set, and goes on with what is typed, over that."""
+        if self.control is not None:
+            self.draft, self.theirs = self.draft.over(self.control.settings), None
+            self._tell(OpsPart.DRAFT | OpsPart.CONTROL)
+
+    def take_theirs(self) -> None:
+        """The person lets go of what is typed."""
+        self.draft, self.theirs, self.preview = AdmissionDraft(), None, None
+        self._tell(OpsPart.DRAFT | OpsPart.CONTROL | OpsPart.PREVIEW)
+
+    def put_preview(self, preview: AdmissionPreview | None, trouble: str = "") -> None:
+        """What the typed would do."""
+        self.preview, self.preview_trouble = preview, trouble
+        self._tell(OpsPart.PREVIEW)
+
+    # ------------------------------------------------------------ the log
+
+    def filter_log(self, wanted: LogFilter) -> None:
+        """Read or show other entries."""
+        if wanted != self.log_filter:
+            self.log_filter = wanted
+            self._tell(OpsPart.LOG)
+
+    def put_log(
+        self, entries: tuple[OpsLogEntry, ...], next_before: datetime | None, as_of: datetime | None = None, *,
+        more: bool = False,
+    ) -> None:  # fmt: skip
+        """Entries, newest first; `more` adds a page at the end."""
+        known = {entry.entry_id for entry in self.log} if more else set()
+        fresh = tuple(entry for entry in entries if entry.entry_id not in known)
+        self.log = (*self.log, *fresh) if more else fresh
+        self.log_next, self.log_trouble = next_before, ""
+        self.log_as_of = as_of or self.log_as_of
+        self._tell(OpsPart.LOG)
+
+    def put_log_trouble(self, code: str) -> None:
+        """The log could not be read; what was read stays."""
+        self.log_trouble = code
+        self._tell(OpsPart.LOG)
+
+    # ------------------------------------------------------------ keys of acts
+
+    def key_for(self, what: str, request: object, new_key: Callable[[], str]) -> str:
+        """The key of an act: that of the same act if its answer is not known, a new one otherwise."""
+        sent = self.sent.get(what)
+        if sent is None or sent.request != request:
+            sent = self.sent[what] = SentChange(request, new_key())
+        return sent.key
+
+    def settle_key(self, what: str) -> None:
+        """The answer is known."""
+        self.sent.pop(what, None)
+
+    # ------------------------------------------------------------ readings
+
+    @property
+    def event(self) -> OpsEventFigures | None:
+        """The watched event as of the newest second."""
+        events = () if self.figures is None else self.figures.events
+        return next((event for event in events if event.event_id == self.event_id), None)
+
+    @property
+    def live(self) -> SampleTable:
+        """Seconds of the house and of the watched event beside each other."""
+        if self._live is None:
+            ring = None if self.event_id is None else self.rings.get(self.event_id)
+            house = self.house.table()
+            self._live = house if ring is None or not len(ring) else joined(house, ring.table())
+        return self._live
+
+    def newest(self, name: str) -> float | None:
+        """A figure of the newest second, of the watched event or of the house; None: not known."""
+        if self.figures is None:
+            return None
+        event = self.event
+        if event is not None and name in event.figures:
+            return event.figures[name]
+        return self.figures.house.get(name)
+
+    def waits_for_answer(self, request: AdmissionSettingsChange) -> bool:
+        """Whether this very change was sent and its answer is not known."""
+        sent = self.sent.get("admission")
+        return sent is not None and sent.request == request
+
+    @property
+    def unseen_alarms(self) -> tuple[OpsAlarm, ...]:
+        """Open alarms that nobody has acknowledged."""
+        return tuple(alarm for alarm in self.alarms if alarm.acknowledged_at is None)
+
+    def rule_of(self, figure: str) -> OpsAlarmRule | None:
+        """The rule that is in force for a figure: the first that is enabled."""
+        return next((rule for rule in self.rules if rule.figure == figure and rule.enabled), None)
+
+    def _tell(self, part: OpsPart) -> None:
+        for listener in tuple(self._listeners):
+            listener(part)
+
+
+def _by_age(figures: OpsFigures) -> dict[str, float]:
+    """Payments without an answer that are old, when anything is known of them."""
+    if F.PAYMENTS_UNKNOWN not in figures.house:
+        return {}
+    return {UNKNOWN_OLD: float(sum(group.count for group in figures.unknown_payments if _is_old(group)))}
+
+
+def _is_old(group: OpsUnknownPayments) -> bool:
+    return group.from_s >= OLD_PAYMENT_S

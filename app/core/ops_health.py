@@ -1,0 +1,55 @@
+"""Whether all is well, in one word and in the reasons for it: what the screen says across a room."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.core.ops_board import OpsBoard
+from backend_client.ops_feed import OpsFeedState
+from backend_client.wire import OPS_LATE_S, OpsAlarm, OpsSeverity
+
+
+class Health(StrEnum):
+    """From the best to the worst. UNKNOWN: nothing was heard yet; LATE: what is shown is not of now."""
+
+    UNKNOWN = "unknown"
+    WELL = "well"
+    WARNING = "warning"
+    CRITICAL = "critical"
+    LATE = "late"
+    AWAY = "away"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """`alarms` are the open ones, the loudest first; `age_s` is how old the newest second is, when that matters."""
+
+    health: Health
+    alarms: tuple[OpsAlarm, ...] = ()
+    age_s: float | None = None
+
+
+def state_of(board: OpsBoard, steady_s: float) -> State:
+    """How things stand at this instant of the steady clock. Old figures are never called well."""
+    alarms = tuple(sorted(board.alarms, key=_loudness))
+    if board.figures is None or board.heard_at is None:
+        return State(Health.AWAY if board.state is OpsFeedState.AWAY else Health.UNKNOWN, alarms)
+    age_s = max(steady_s - board.heard_at, 0.0)
+    if board.figures.authority_away:
+        heard = board.figures.authority_heard_at or board.figures.measured_at
+        return State(Health.AWAY, alarms, age_s + (board.figures.server_time - heard).total_seconds())
+    if age_s > OPS_LATE_S:
+        return State(Health.LATE, alarms, age_s)
+    if any(alarm.severity is OpsSeverity.CRITICAL for alarm in alarms):
+        return State(Health.CRITICAL, alarms)
+    return State(Health.WARNING if alarms else Health.WELL, alarms)
+
+
+def is_stale(board: OpsBoard, steady_s: float) -> bool:
+    """Whether the newest figures are not of now."""
+    return state_of(board, steady_s).health in {Health.UNKNOWN, Health.LATE, Health.AWAY}
+
+
+def _loudness(alarm: OpsAlarm) -> tuple[bool, bool, float]:
+    return alarm.severity is not OpsSeverity.CRITICAL, alarm.acknowledged_at is not None, -alarm.raised_at.timestamp()
