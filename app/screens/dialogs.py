@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QWidget
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QDialog, QPushButton, QWidget
 
 from app.core.prices import change_minor
 from app.i18n import _, figures
 from app.models.quick_tender import quick_tenders
+from app.screens.amount_dialog import AmountDialog
 from app.screens.words import Advice, advice_for
 from widgets.build import column, frame, label, row, set_tone
 from widgets.countdown import Countdown, Urgency
 from widgets.filled_button import FilledButton
-from widgets.key_gate import keyboard
-from widgets.money_edit import MoneyEdit
 from widgets.theme import Theme
 
 _TICK_MS = 250
-_ENTER = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +30,24 @@ class TimeLeft:
     warning_s: float
 
 
-class CashDialog(QDialog):
+class CashDialog(AmountDialog):
     """How much the buyer hands over, and what goes back. `tendered_minor` is the answer.
 
     When the hold ends meanwhile nothing can be taken any more, and the clerk is told to give the money back.
     """
 
     def __init__(self, theme: Theme, total_minor: int, currency: str, time_left: TimeLeft, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, _("Cash with change"), currency, quick_tenders(total_minor, currency), parent)
         self._time_left = time_left
         self._is_over = False
         self.countdown = Countdown(theme)
         self._total = total_minor
-        self._currency = currency
-        self.tendered = MoneyEdit(self._parse, self._write)
+        self.tendered = self.field
         self.change = label(kind="figure")
         self._change_caption = label(_("Change for the buyer"), kind="lead")
         self.fault = label(tone="danger", wrap=True)
         self.take = FilledButton(_("Take the cash"), "primary")
         self.cancel = QPushButton(_("Cancel"))
-        self.quick: list[_TenderButton] = []
         self._build()
         self.tendered.amount_changed.connect(self._on_tendered_amount_changed)
         self.take.clicked.connect(self.accept)
@@ -101,56 +95,13 @@ class CashDialog(QDialog):
         """What was handed over; at least the total once the dialog was accepted."""
         return self.tendered.amount_minor or 0
 
-    def _parse(self, text: str) -> int:
-        return figures().parse_money(text, self._currency)
-
-    def _write(self, amount_minor: int) -> str:
-        return figures().amount(amount_minor, self._currency)
-
     def _build(self) -> None:
-        theme = self._theme
-        self.setWindowTitle(_("Cash with change"))
-        self.setAccessibleName(_("Cash with change"))
-        total = label(figures().money(self._total, self._currency), kind="display")
-        total.setAccessibleName(_("Total"))
-        self.tendered.setAccessibleName(_("Handed over"))
-        self.tendered.setFont(theme.font("title", bold=True))
-        self.tendered.setMinimumHeight(theme.sizes["touch"] + theme.space("small"))
-        self.take.setDefault(True)
-        self.take.setMinimumHeight(theme.sizes["touch"])
-        self.cancel.setMinimumHeight(theme.sizes["touch"])
-        self.cancel.setAutoDefault(False)
-        for button in (self.take, self.cancel):
-            button.setAccessibleName(button.text())
-        top = row(theme)
-        top.addWidget(label(_("Total"), kind="lead"), 0, Qt.AlignmentFlag.AlignBottom)
-        top.addStretch(1)
-        top.addWidget(total, 0, Qt.AlignmentFlag.AlignBottom)
-        page = column(theme, margin="wide", gap="medium", parent=self)
-        page.addLayout(top)
+        page = self._page(_("Total"), self._total)
         page.addWidget(self.countdown)
-        handed = label(_("Handed over"), kind="lead")
-        handed.setBuddy(self.tendered)
-        page.addWidget(handed)
-        page.addWidget(self.tendered)
-        page.addLayout(self._quick_row())
+        self._add_field(page, _("Handed over"))
         page.addWidget(self.fault)
         page.addWidget(self._change_card())
-        end = row(theme)
-        end.addWidget(self.cancel, 1)
-        end.addWidget(self.take, 2)
-        page.addLayout(end)
-        self.setMinimumWidth(460)
-
-    def _quick_row(self) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setSpacing(self._theme.space("small"))
-        for place, amount in enumerate(quick_tenders(self._total, self._currency)):
-            button = _TenderButton(figures().money(amount, self._currency), amount)
-            button.amount_chosen.connect(self._on_quick_amount_chosen)
-            grid.addWidget(button, place // 3, place % 3)
-            self.quick.append(button)
-        return grid
+        page.addLayout(self._answers(self.cancel, self.take))
 
     def _change_card(self) -> QWidget:
         card = frame("sunken")
@@ -159,9 +110,8 @@ class CashDialog(QDialog):
         inside.addWidget(self.change)
         return card
 
-    def _on_quick_amount_chosen(self, amount_minor: int) -> None:
-        self.tendered.set_amount(amount_minor)
-        self.take.setFocus(Qt.FocusReason.OtherFocusReason)
+    def _answer_after_quick(self) -> QPushButton:
+        return self.take
 
     def accept(self) -> None:
         """Take the cash, as long as there is time for it."""
@@ -189,34 +139,6 @@ class CashDialog(QDialog):
             missing = figures().money(self._total - amount, self._currency)
             return _("{amount} is missing").format(amount=missing)
         return ""
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter that is still held down from the button which opened this takes no money."""
-        if event.key() in _ENTER and not keyboard.press(repeats=event.isAutoRepeat()):
-            event.accept()
-            return
-        super().keyPressEvent(event)
-
-    def keyReleaseEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _ENTER and not event.isAutoRepeat():
-            keyboard.release()
-        super().keyReleaseEvent(event)
-
-
-class _TenderButton(QPushButton):
-    """An amount that people often hand over."""
-
-    amount_chosen = Signal(object)
-
-    def __init__(self, text: str, amount_minor: int) -> None:
-        super().__init__(text)
-        self.amount_minor = amount_minor
-        self.setAutoDefault(False)
-        self.setAccessibleName(text)
-        self.clicked.connect(self._on_clicked)
-
-    def _on_clicked(self) -> None:
-        self.amount_chosen.emit(self.amount_minor)
 
 
 class AskDialog(QDialog):

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.i18n import _, figures
 from app.screens import keys
+from app.screens.amount_dialog import AmountDialog
 from app.screens.words import advice_for
-from widgets.build import column, label, row
+from widgets.build import label
 from widgets.filled_button import FilledButton
-from widgets.key_gate import keyboard
-from widgets.money_edit import MoneyEdit
 from widgets.theme import Theme
-
-_ENTER = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 
 
 class PartWay(StrEnum):
@@ -33,23 +30,20 @@ def proposed_parts(left_minor: int, seat_amounts: tuple[int, ...]) -> tuple[int,
     return tuple(sorted(wanted))[:6]
 
 
-class PartDialog(QDialog):
+class PartDialog(AmountDialog):
     """`part_minor` and `way` are the answer once it was accepted."""
 
     def __init__(
         self, theme: Theme, left_minor: int, currency: str, proposed: tuple[int, ...], *, by_card: bool, parent: QWidget
     ) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, _("Pay a part"), currency, proposed, parent)
         self._left = left_minor
-        self._currency = currency
         self.way = PartWay.CARD
-        self.amount = MoneyEdit(self._parse, self._write)
+        self.amount = self.field
         self.rest = label(tone="muted", wrap=True)
         self.card = FilledButton(_with_key(_("By card"), keys.CARD), "primary")
         self.cash = QPushButton(_with_key(_("In cash"), keys.CASH))
         self.cancel = QPushButton(_("Cancel"))
-        self.quick = [_PartButton(figures().money(amount, currency), amount) for amount in proposed]
         self._build()
         self.card.setVisible(by_card)
         self.amount.amount_changed.connect(self._on_amount_changed)
@@ -64,57 +58,15 @@ class PartDialog(QDialog):
         """The part; between 1 and what is left once the dialog was accepted."""
         return self.amount.amount_minor or 0
 
-    def _parse(self, text: str) -> int:
-        return figures().parse_money(text, self._currency)
-
-    def _write(self, amount_minor: int) -> str:
-        return figures().amount(amount_minor, self._currency)
-
     def _build(self) -> None:
-        theme = self._theme
-        self.setWindowTitle(_("Pay a part"))
-        self.setAccessibleName(_("Pay a part"))
-        left = label(figures().money(self._left, self._currency), kind="display")
-        left.setAccessibleName(_("Left to pay"))
-        self.amount.setAccessibleName(_("This part"))
-        self.amount.setFont(theme.font("title", bold=True))
-        self.amount.setMinimumHeight(theme.sizes["touch"] + theme.space("small"))
-        for button in (self.card, self.cash, self.cancel):
-            button.setAccessibleName(button.text())
-            button.setMinimumHeight(theme.sizes["touch"])
-            button.setAutoDefault(False)
-        self.card.setDefault(True)
-        top = row(theme)
-        top.addWidget(label(_("Left to pay"), kind="lead"), 0, Qt.AlignmentFlag.AlignBottom)
-        top.addStretch(1)
-        top.addWidget(left, 0, Qt.AlignmentFlag.AlignBottom)
-        page = column(theme, margin="wide", gap="medium", parent=self)
-        page.addLayout(top)
-        caption = label(_("This part"), kind="lead")
-        caption.setBuddy(self.amount)
-        page.addWidget(caption)
-        page.addWidget(self.amount)
-        page.addLayout(self._quick_row())
+        page = self._page(_("Left to pay"), self._left)
+        self._add_field(page, _("This part"))
         page.addWidget(self.rest)
-        self.rest.setMinimumHeight(theme.sizes["control"])
-        end = row(theme)
-        end.addWidget(self.cancel, 1)
-        end.addWidget(self.cash, 2)
-        end.addWidget(self.card, 2)
-        page.addLayout(end)
-        self.setMinimumWidth(460)
+        self.rest.setMinimumHeight(self._theme.sizes["control"])
+        page.addLayout(self._answers(self.cancel, self.cash, self.card))
 
-    def _quick_row(self) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setSpacing(self._theme.space("small"))
-        for place, button in enumerate(self.quick):
-            button.amount_chosen.connect(self._on_quick_amount_chosen)
-            grid.addWidget(button, place // 3, place % 3)
-        return grid
-
-    def _on_quick_amount_chosen(self, amount_minor: int) -> None:
-        self.amount.set_amount(amount_minor)
-        (self.cash if self.card.isHidden() else self.card).setFocus(Qt.FocusReason.OtherFocusReason)
+    def _answer_after_quick(self) -> QPushButton:
+        return self.cash if self.card.isHidden() else self.card
 
     def _on_amount_changed(self) -> None:
         amount = self.amount.amount_minor
@@ -144,10 +96,7 @@ class PartDialog(QDialog):
         self.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter that is still held down from the button which opened this pays nothing; F7 and F8 are the ways."""
-        if event.key() in _ENTER and not keyboard.press(repeats=event.isAutoRepeat()):
-            event.accept()
-            return
+        """F7 and F8 are the ways to pay, as on the page of the sale."""
         if event.key() in (Qt.Key.Key_F7, Qt.Key.Key_F8) and not event.isAutoRepeat():
             button = self.cash if event.key() == Qt.Key.Key_F7 else self.card
             if button.isEnabled() and not button.isHidden():
@@ -159,19 +108,3 @@ class PartDialog(QDialog):
 
 def _with_key(words: str, key: keys.Key) -> str:
     return f"{words}  {key.sequence}"
-
-
-class _PartButton(QPushButton):
-    """One amount that the part may be."""
-
-    amount_chosen = Signal(int)
-
-    def __init__(self, text: str, amount_minor: int) -> None:
-        super().__init__(text)
-        self._amount_minor = amount_minor
-        self.setAccessibleName(text)
-        self.setAutoDefault(False)
-        self.clicked.connect(self._on_clicked)
-
-    def _on_clicked(self) -> None:
-        self.amount_chosen.emit(self._amount_minor)

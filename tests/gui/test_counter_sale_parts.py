@@ -14,6 +14,7 @@ from app.core.sale import EndReason, SaleState
 from app.screens.part_dialog import PartDialog, proposed_parts
 from tests.gui.conftest import QLoop, calm, counter_of, hold, panel_of, rest, sale_of, state_of, until
 from tests.gui.money_hands import mean_it, modal, opened, other_than, paid_so_far, press
+from widgets.key_gate import keyboard
 from widgets.theme import Theme
 
 
@@ -136,4 +137,33 @@ def test_a_part_dialog_says_what_is_wrong_and_offers_nothing_then(qloop: QLoop, 
     dialog.amount.setText("90.00")
     assert dialog.cash.isEnabled()
     assert dialog.rest.text() == "Nothing is left to pay after it"
+    parent.deleteLater()
+
+
+@pytest.mark.parametrize("amount", [2**31 - 1, 2**31, 10**12])
+def test_an_amount_of_any_size_goes_into_the_field(qloop: QLoop, theme: Theme, amount: int) -> None:
+    """Three thousand million dong are no rarity; a signal's `int` has 32 bits."""
+    parent = QWidget()
+    dialog = PartDialog(theme, 2 * amount, "VND", (amount,), by_card=True, parent=parent)
+    dialog.amount.clear()
+    dialog.quick[0].click()
+    assert dialog.part_minor == amount
+    parent.deleteLater()
+
+
+def test_the_next_enter_after_the_dialogs_own_is_a_new_one(
+    qloop: QLoop, theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The dialog that had the press hears the release: else the next one takes Enter for held down."""
+    now = 0.0
+    monkeypatch.setattr(keyboard, "_now", lambda: now)
+    keyboard.forget()
+    parent = QWidget()
+    dialog = PartDialog(theme, 9000, "EUR", (4500,), by_card=True, parent=parent)
+    QTest.keyPress(dialog, Qt.Key.Key_Return)
+    now = 0.5
+    QTest.keyRelease(dialog, Qt.Key.Key_Return)
+    now = 1.0
+    assert keyboard.press()
+    keyboard.forget()
     parent.deleteLater()
