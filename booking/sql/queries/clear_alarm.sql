@@ -1,0 +1,1 @@
+SELECT clear_alarm($1, $2, $3)

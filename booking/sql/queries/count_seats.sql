@@ -1,0 +1,1 @@
+SELECT * FROM count_seats($1)

@@ -1,0 +1,1 @@
+SELECT forget_process($1)

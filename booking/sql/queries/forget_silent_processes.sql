@@ -1,0 +1,1 @@
+SELECT forget_silent_processes($1)

@@ -1,0 +1,1 @@
+SELECT keep_second($1, $2, $3, $4)

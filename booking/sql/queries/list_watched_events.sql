@@ -1,0 +1,1 @@
+SELECT * FROM watched_events($1)

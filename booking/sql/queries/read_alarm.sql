@@ -1,0 +1,1 @@
+SELECT a.* FROM alarms a WHERE a.alarm_id = $1

@@ -1,0 +1,1 @@
+SELECT f.heard_at, f.body FROM process_figures f

@@ -1,0 +1,1 @@
+SELECT * FROM sale_changes($1)

@@ -1,0 +1,1 @@
+SELECT * FROM sessions_of($1)
