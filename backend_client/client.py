@@ -13,6 +13,7 @@ from uuid import UUID
 import httpx
 from msgspec import Raw
 
+from backend_client.client_admission import AdmissionCalls
 from backend_client.client_money_back import MoneyBackCalls
 from backend_client.client_ops import OpsCalls
 from backend_client.client_reconciliation import ReconciliationCalls
@@ -77,7 +78,7 @@ from backend_client.wire import (
 )
 
 
-class BookingClient(MoneyBackCalls, OpsCalls, ReconciliationCalls):
+class BookingClient(AdmissionCalls, MoneyBackCalls, OpsCalls, ReconciliationCalls):
     """See the module. The three `on_…` callbacks are called on the loop that makes the calls."""
 
     def __init__(
@@ -147,9 +148,7 @@ class BookingClient(MoneyBackCalls, OpsCalls, ReconciliationCalls):
         """What operators have set for an event; for staff."""
         return await self._read(f"/v1/events/{event_id}/settings", EventSettings)
 
-    async def change_event_settings(
-        self, event_id: EventId, change: EventSettingsChange, *, key: str
-    ) -> EventSettings:
+    async def change_event_settings(self, event_id: EventId, change: EventSettingsChange, *, key: str) -> EventSettings:
         """Other settings of an event, from the version that was seen; a refusal is `settings-changed` otherwise."""
         request = Request("PUT", f"/v1/events/{event_id}/settings", change, key)
         return await self._call(request, EventSettings)

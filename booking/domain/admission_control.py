@@ -143,6 +143,13 @@ def decide(
     return after, AdmissionChange(at, BY_CONTROLLER, settings.mode, state.per_minute, told, why)
 
 
+def explain(
+    state: AdmissionState, settings: AdmissionSettings, signals: AdmissionSignals, measured_at: datetime, at: datetime
+) -> AdmissionWhy:
+    """Why `decide` would decide as it does, also where nothing changes."""
+    return _wanted(state, settings, signals, measured_at, at, 0.0)[2]
+
+
 def change_settings(
     settings: AdmissionSettings, wish: AdmissionSettings, *, seen_version: int, by: str, at: datetime, reason: str,
     state: AdmissionState,

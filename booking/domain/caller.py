@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 from uuid import UUID
+
+ADMISSION_CONTROLLER: Final = UUID("00000000-0000-4000-8000-000000000020")
+"""The service account that sets the rates of waiting rooms (R20). Nobody signs in with it: it is no row of `staff`."""
 
 
 class Role(StrEnum):

@@ -11,6 +11,7 @@ from typing import Final
 
 from backend_client import wire
 from booking.web import describe, feed_socket
+from booking.web.admission_routes import ADMISSION_ROUTES
 from booking.web.calls import Answer, KeyRule, QueryParameter, Route
 from booking.web.handlers import access, access_codes, after_sale, control, plans, read, sale
 from booking.web.money_routes import MONEY_ROUTES
@@ -207,4 +208,5 @@ ROUTES: Final[tuple[Route, ...]] = (
     *PROVIDER_ROUTES,
     # ------------------------------------------------------------ what only a person can settle
     *RECONCILIATION_ROUTES,
+    *ADMISSION_ROUTES,
 )  # fmt: skip

@@ -1,0 +1,1 @@
+SELECT announce_rooms($1, $2);

@@ -1,0 +1,1 @@
+SELECT free_places($1) AS places;

@@ -1,0 +1,1 @@
+SELECT * FROM lead_admission($1, $2);

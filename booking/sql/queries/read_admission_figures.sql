@@ -1,0 +1,1 @@
+SELECT * FROM admission_figures($1);

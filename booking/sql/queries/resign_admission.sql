@@ -1,0 +1,1 @@
+SELECT resign_admission($1);
