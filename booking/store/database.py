@@ -14,7 +14,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from booking.domain.errors import AuthorityAwayError
@@ -109,13 +109,27 @@ class Database:
         if self.hold_lanes is not None:
             await self.hold_lanes.close()
         await asyncio.gather(self.places.close(), *(lane.close() for lane in self._lanes_of_sales()))
-        await asyncio.gather(*(pool.close() for pool in self._pools()))
+        await asyncio.gather(*(pool.close() for pool in self.pools().values()))
 
-    def _pools(self) -> list[TimelyPool]:
-        return [self.general, self.sales, *([self.lanes] if self.lanes is not None else [])]
+    def pools(self) -> dict[str, TimelyPool]:
+        """The pools by name."""
+        lanes = {} if self.lanes is None else {"lanes": self.lanes}
+        return {"general": self.general, "sales": self.sales, **lanes}
+
+    def running_lanes(self) -> dict[str, MicroBatches[Any, Any]]:
+        """The lanes that run, by name; none before `open`, and none in a program without lanes."""
+        found: dict[str, MicroBatches[Any, Any] | None] = {
+            "holds": self.hold_lanes,
+            "places": self.places.batches,
+            "checkouts": self.check_outs.batches,
+            "payments": self.payments.batches,
+            "results": self.results.batches,
+            "order reads": self.order_reads.batches,
+        }
+        return {name: lane for name, lane in found.items() if lane is not None}
 
     def _distrust_all(self) -> None:
-        for pool in self._pools():
+        for pool in self.pools().values():
             pool.distrust()
 
     async def decide_hold(self, ask: HoldAsk) -> HoldVerdict:

@@ -41,6 +41,11 @@ class Lane(Generic[Request, Result]):
         return await self._batches.submit(request)
 
     @property
+    def batches(self) -> MicroBatches[Request, Result] | None:
+        """The queue and its lanes; None where each request goes alone."""
+        return self._batches
+
+    @property
     def figures(self) -> LaneFigures:
         """What the lane has done; all zero where there is none."""
         return LaneFigures() if self._batches is None else self._batches.figures

@@ -110,6 +110,7 @@ class MicroBatches(Generic[Request, Result]):
         self._workers: list[asyncio.Task[None]] = []
         self._closing = False
         self._quick = 0  # batches under way that do not take long yet
+        self._worst_age_s = 0.0
 
     def start(self) -> None:
         """Start the lanes' tasks in the running loop."""
@@ -162,6 +163,16 @@ class MicroBatches(Generic[Request, Result]):
     def queue_age_s(self) -> float:
         """How long the oldest waiting request has waited; 0 when none waits."""
         return monotonic() - self._queue[0].since if self._queue else 0.0
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for a batch."""
+        return len(self._queue)
+
+    def take_worst_age_s(self) -> float:
+        """The longest that a request has waited for its batch since this was asked last, or waits now."""
+        worst, self._worst_age_s = max(self._worst_age_s, self.queue_age_s), 0.0
+        return worst
 
     def _shed(self) -> None:
         if self._closing or not self._workers:
@@ -243,6 +254,7 @@ class MicroBatches(Generic[Request, Result]):
         self._queue = kept
         if batch:
             self.figures.last_queue_age_s = now - batch[0].since
+            self._worst_age_s = max(self._worst_age_s, self.figures.last_queue_age_s)
         return batch
 
     async def _run(self, batch: list[_Waiting[Request, Result]]) -> None:

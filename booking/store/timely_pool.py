@@ -40,6 +40,22 @@ class TimelyPool:
         self._pool: asyncpg.Pool[Record]
         self._open: set[int] = set()
         self._distrusted: set[int] = set()
+        self._in_use = self._most_in_use = 0
+
+    @property
+    def most(self) -> int:
+        """How many connections there may be."""
+        return self._pool.get_max_size()
+
+    @property
+    def open_now(self) -> int:
+        """How many connections there are."""
+        return self._pool.get_size()
+
+    def take_most_in_use(self) -> int:
+        """The most trips at once since this was asked last, those that wait for a connection among them."""
+        most, self._most_in_use = self._most_in_use, self._in_use
+        return most
 
     async def open(self, dsn: str, application: str, max_size: int, *, min_size: int = 1) -> None:
         """Connect `min_size` connections.
@@ -87,7 +103,7 @@ class TimelyPool:
         """
         loop = asyncio.get_running_loop()
         until = loop.time() + within_s
-        connection = await self._take(within_s)
+        connection = await self._taken(within_s)
         watch = _Watch(connection, self._on_silence, silent_after_s or self.limits.statement_s - _IN_TIME_S)
         timer = loop.call_at(until, watch.cut)
         try:
@@ -105,6 +121,7 @@ class TimelyPool:
             raise
         finally:
             timer.cancel()
+            self._in_use -= 1
 
     async def fetch(
         self, within_s: float, query: str, args: tuple[object, ...] = (), *, silent_after_s: float | None = None
@@ -113,6 +130,16 @@ class TimelyPool:
         async with self.trip(within_s, silent_after_s=silent_after_s) as connection:
             rows: list[Record] = await connection.fetch(query, *args)
             return rows
+
+    async def _taken(self, within_s: float) -> PoolConnectionProxy[Record]:
+        """As `_take`, counted among those in use, also while it is waited for."""
+        self._in_use += 1
+        self._most_in_use = max(self._most_in_use, self._in_use)
+        try:
+            return await self._take(within_s)
+        except BaseException:
+            self._in_use -= 1
+            raise
 
     async def _take(self, within_s: float) -> PoolConnectionProxy[Record]:
         if not self._distrusted and self._pool.get_idle_size():
