@@ -257,7 +257,7 @@ def _runs(shelf: ItemShelf) -> list[ReconciliationRun]:
         began = now - timedelta(days=days, seconds=3_000 if days else 20)
         made = ReconciliationRun(
             run_id=RunId(uuid7()), provider=provider, day=_DAY - timedelta(days=days), state=state, started_at=began,
-            started_by="Sofia Lindqvist" if not days else "worker",
+            started_by="Sofia Lindqvist" if not days else "authority",
         )  # fmt: skip
         ended = None if state is RunState.RUNNING else began + timedelta(seconds=74)
         return replace(made, ended_at=ended, **members)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
     QScrollArea,
     QSizePolicy,
     QVBoxLayout,
@@ -44,6 +45,15 @@ def label(text: str = "", *, kind: str = "", tone: str = "", wrap: bool = False)
     if wrap:
         made.setWordWrap(True)
         made.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+    return made
+
+
+def text_field(limit: int = 0) -> QLineEdit:
+    """A line for a text of people, of at most `limit` characters; it begins on the side where lines begin."""
+    made = QLineEdit()
+    made.setAlignment(leading())
+    if limit:
+        made.setMaxLength(limit)
     return made
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPen, QResizeEvent
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -32,11 +32,18 @@ BOLD_ROLE = Qt.ItemDataRole.UserRole + 4
 """True for a cell that is what people look for."""
 _ENTER = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 _MARK_GAP_PX = 6
+_MEASURED_ROWS = 40
+"""Rows that are measured for the width of their columns: what a screen shows, and a little."""
+_CALM_MS = 250
+_MOST_OF_THE_ROOM = 0.4
+"""One column's long text takes no more than this share before the others have theirs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnPlan:
-    """`least_px` is what a column needs; `stretch` shares the room that is left; a lower `rank` is kept longer."""
+    """`least_px` is what a column needs to be of use; `stretch` shares the room that nobody's texts need; a lower
+    `rank` is kept longer and has its texts whole first.
+    """
 
     least_px: int
     stretch: int = 0
@@ -55,6 +62,10 @@ class DataTable(QTableView):
         super().__init__(parent)
         self._theme = theme
         self._plans = tuple(plans)
+        self._wanted = [0] * len(self._plans)
+        self._measuring = QTimer(self)
+        self._measuring.setSingleShot(True)
+        self._measuring.timeout.connect(self._measure)
         self._delegate = CellDelegate(theme, self)
         self.setItemDelegate(self._delegate)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -93,20 +104,57 @@ class DataTable(QTableView):
         return next((column for column in range(len(self._plans)) if not self.isColumnHidden(column)), 0)
 
     def fit_columns(self) -> None:
-        """Share the width: columns of a low rank first, the rest goes to those that stretch."""
+        """Share the width: columns of a low rank first, then what their texts need, the rest to those that stretch."""
         room = self.viewport().width()
+        by_rank = sorted(range(len(self._plans)), key=lambda column: self._plans[column].rank)
+        least = [max(plan.least_px, self._head_px(column)) for column, plan in enumerate(self._plans)]
         shown: list[int] = []
-        for column in sorted(range(len(self._plans)), key=lambda column: self._plans[column].rank):
-            needed = sum(self._plans[kept].least_px for kept in shown) + self._plans[column].least_px
-            if needed <= room or not shown:
+        for column in by_rank:
+            if sum(least[kept] for kept in shown) + least[column] <= room or not shown:
                 shown.append(column)
-        spare = max(room - sum(self._plans[column].least_px for column in shown), 0)
+        widths = self._widths(shown, least, room)
+        for column in range(len(self._plans)):
+            self.setColumnHidden(column, column not in widths)
+            if column in widths:
+                self.setColumnWidth(column, widths[column])
+
+    def _widths(self, shown: Sequence[int], least: Sequence[int], room: int) -> dict[int, int]:
+        """Widths of the columns that are shown, by rank. A column with short texts lends its room to one with long."""
+        most = int(room * _MOST_OF_THE_ROOM)
+        widths = {column: min(least[column], self._wanted[column] or least[column]) for column in shown}
+        widths = {column: max(width, self._head_px(column)) for column, width in widths.items()}
+        spare = max(room - sum(widths.values()), 0)
+        for column in shown:
+            more = min(max(min(self._wanted[column], most) - widths[column], 0), spare)
+            widths[column] += more
+            spare -= more
         parts = sum(self._plans[column].stretch for column in shown)
-        for column, plan in enumerate(self._plans):
-            self.setColumnHidden(column, column not in shown)
-            if column in shown:
-                share = spare * plan.stretch // parts if parts else 0
-                self.setColumnWidth(column, plan.least_px + share)
+        for column in shown if parts else ():
+            widths[column] += spare * self._plans[column].stretch // parts
+        return widths
+
+    def _head_px(self, column: int) -> int:
+        """What the title of a column needs; nothing while there is no model."""
+        return max(self.horizontalHeader().sectionSizeHint(column), 0)
+
+    def _measure(self) -> None:
+        """See what the texts of the first rows need. A column that was wide once stays so: nothing jumps about."""
+        model = self.model()
+        rows = min(model.rowCount(), _MEASURED_ROWS)
+        if not rows:
+            return
+        for column in range(len(self._plans)):
+            widest = max(self._delegate.width_of(model.index(row, column)) for row in range(rows))
+            self._wanted[column] = max(self._wanted[column], widest)
+        self.fit_columns()
+
+    def _on_rows_changed(self) -> None:
+        if self.model().rowCount():
+            self._measuring.start(0)
+
+    def _on_cells_changed(self) -> None:
+        if not self._measuring.isActive():
+            self._measuring.start(_CALM_MS)
 
     def _on_double_clicked(self, index: QModelIndex) -> None:
         if index.isValid():
@@ -117,6 +165,13 @@ class DataTable(QTableView):
         text = self.currentIndex().data(COPY_ROLE)
         if text:
             QGuiApplication.clipboard().setText(str(text))
+
+    def setModel(self, model: QAbstractItemModel | None) -> None:
+        super().setModel(model)
+        if model is not None:
+            model.modelReset.connect(self._on_rows_changed)
+            model.rowsInserted.connect(self._on_rows_changed)
+            model.dataChanged.connect(self._on_cells_changed)
 
     def currentChanged(
         self, current: QModelIndex | QPersistentModelIndex, previous: QModelIndex | QPersistentModelIndex
@@ -180,6 +235,18 @@ class CellDelegate(QStyledItemDelegate):
             painter.drawLine(box.topLeft(), box.topRight())
             painter.drawLine(box.bottomLeft(), box.bottomRight())
         painter.restore()
+
+    def width_of(self, index: QModelIndex) -> int:
+        """What a cell needs to show all of its text, in px."""
+        text, mark = str(index.data() or ""), str(index.data(MARK_ROLE) or "")
+        needed = 2 * self._theme.space("small") + 2
+        if mark and _is_trailing(index):
+            text = f"{mark} {text}"
+        elif mark:
+            width = QFontMetrics(self._theme.font("body", bold=True)).horizontalAdvance(mark)
+            needed += max(width, self._theme.space("medium")) + _MARK_GAP_PX
+        font = self._theme.font("body", bold=bool(index.data(BOLD_ROLE)))
+        return needed + QFontMetrics(font).horizontalAdvance(text)
 
     def _paint_mark(self, painter: QPainter, room: QRect, mark: str, *, mirrored: bool) -> QRect:
         """Draw the sign at the start of the room; what is left of it."""

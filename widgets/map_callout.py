@@ -10,7 +10,7 @@ from widgets.build import column, label, row
 from widgets.seat_map import SeatMapWidget
 from widgets.theme import Theme
 
-_WIDTH_PX = 300
+_WIDTH_PX = 344
 _EDGE_PX = 8
 _AWAY_PX = 14
 _CLOSE_PX = 24

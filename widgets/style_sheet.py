@@ -82,11 +82,11 @@ QLineEdit:disabled, QSpinBox:disabled, QComboBox:disabled { color: $text_disable
 QComboBox QAbstractItemView { background: $surface; border: 1px solid $border_strong; }
 
 QListView, QTreeView, QTableView {
-  background: $surface; color: $text; border: 1px solid $border; border-radius: ${r_small}px;
+  background: $surface; color: $text; border: 1px solid $border; border-radius: ${r_small}px; padding: 1px;
   gridline-color: $border; alternate-background-color: $window;
   selection-background-color: $accent_soft; selection-color: $text; outline: 0;
 }
-QListView:focus, QTreeView:focus, QTableView:focus { border: ${focus_ring}px solid $focus; }
+QListView:focus, QTreeView:focus, QTableView:focus { border: ${focus_ring}px solid $focus; padding: 0; }
 QListView::item, QTreeView::item { padding: ${small}px; min-height: ${wide}px; }
 QListView::item:hover, QTreeView::item:hover { background: $surface_sunken; }
 QListView::item:selected, QTreeView::item:selected, QTableView::item:selected {

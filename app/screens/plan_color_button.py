@@ -54,7 +54,7 @@ def swatch(theme: Theme, color: str) -> QIcon:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     known = QColor.isValidColorName(color[:7])
     painter.setBrush(QColor(color[:7]) if known else theme.color("border_strong"))
-    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setPen(theme.color("border_strong"))  # a dark colour is to be seen on a dark button as well
     painter.drawEllipse(1, 1, _SWATCH_PX - 2, _SWATCH_PX - 2)
     painter.end()
     return QIcon(picture)

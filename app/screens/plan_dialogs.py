@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QDialog, QLayout, QLineEdit, QListWidget, QListWidgetItem, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QLayout, QListWidget, QListWidgetItem, QPushButton, QWidget
 
 from app.i18n import _, figures, ngettext
 from app.screens.key_list import keys_grid
 from app.screens.keys import ON_PLAN
 from app.screens.plan_fields import captioned, plain_button
 from backend_client.wire import PlanEvent, Venue, VenuePlan, VenuePlanList
-from widgets.build import column, label, row, scrolling
+from widgets.build import column, label, row, scrolling, text_field
 from widgets.choice_box import ChoiceBox
 from widgets.filled_button import FilledButton
 from widgets.theme import Theme
@@ -120,7 +120,7 @@ class NewPlanDialog(PlanDialog):
         self.venue = ChoiceBox(theme)
         for number, venue in enumerate(venues):
             self.venue.add_choice(venue.name, "", number)
-        self.name = QLineEdit()
+        self.name = text_field()
         self.inside.addLayout(captioned(theme, _("Venue"), self.venue))
         self.inside.addLayout(captioned(theme, _("Name of the plan"), self.name))
         self.name.textChanged.connect(self._on_name_text_changed)
@@ -144,7 +144,7 @@ class EventsOnPlanDialog(PlanDialog):
         super().__init__(theme, title, _("Put them on it"), parent)
         self.boxes = {event.event_id: TickBox(theme, _event_words(event)) for event in events}
         self._events = events
-        self.reason = QLineEdit()
+        self.reason = text_field()
         self.all = plain_button(_("Choose all"))
         words = _("Seats that are sold, being paid, held or kept back keep their event where it is.")
         self.inside.addWidget(label(words, tone="muted", wrap=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.core import plan_edits as edits
 from app.core.plan_draft import DraftPicture, Selection
@@ -15,7 +15,7 @@ from app.core.plan_work import PlanWork
 from app.i18n import _, figures
 from app.screens.plan_fields import NumberField, captioned, emptied, plain_button, small_button
 from app.screens.plan_words import FOCUS_WORDS
-from widgets.build import column, label, row
+from widgets.build import column, label, row, text_field
 from widgets.theme import Theme
 
 
@@ -66,7 +66,7 @@ class FloorLine(QWidget):
         super().__init__()
         self._work = work
         self._floor_no = floor_no
-        self.name = QLineEdit()
+        self.name = text_field()
         self.name.setMaxLength(MAX_TEXT)
         self.name.setAccessibleName(_("Name of the floor"))
         self.up = small_button("↑", _("Move this floor up"))

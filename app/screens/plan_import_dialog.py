@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import Final
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
 from app.i18n import _, figures, marked, ngettext
 from app.screens.plan_dialogs import PlanDialog
 from app.screens.plan_fields import as_it_is, captioned, show_layout
 from backend_client.wire import PlanFileReport, PlanFinding
-from widgets.build import column, label, scrolling, set_tone
+from widgets.build import column, label, scrolling, set_tone, text_field
 from widgets.theme import Theme
 from widgets.tick_box import TickBox
 
@@ -50,7 +50,7 @@ class ImportPlanDialog(PlanDialog):
         self.verdict = label(wrap=True)
         self.repairs: dict[str, TickBox] = {}
         self._offered: set[str] = set()
-        self.pattern = QLineEdit()
+        self.pattern = text_field()
         self.findings = QListWidget()
         self._typing = QTimer(self)
         self._typing.setSingleShot(True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core import plan_edits as edits
 from app.core.plan_draft import DraftRow
@@ -11,7 +11,7 @@ from app.core.plan_work import PlanWork
 from app.i18n import _
 from app.screens.plan_fields import NumberField, captioned, plain_button
 from app.screens.plan_words import COUNTING_WORDS
-from widgets.build import column, label, row
+from widgets.build import column, label, row, text_field
 from widgets.choice_box import ChoiceBox
 from widgets.theme import Theme
 from widgets.tick_box import TickBox
@@ -28,7 +28,7 @@ class SchemeBox(QWidget):
         self._rows: list[DraftRow] = []
         self.counting = ChoiceBox(theme)
         self.start = NumberField(0, MAX_START)
-        self.skipped = QLineEdit()
+        self.skipped = text_field()
         self.backwards = TickBox(theme, _("From the last to the first"))
         self.preview = label(tone="muted", wrap=True)
         self.apply = plain_button(do)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core import plan_edits as edits
 from app.core.plan_draft import DraftCategory, DraftSection
@@ -14,7 +14,7 @@ from app.screens.plan_color_button import ColorButton
 from app.screens.plan_fields import NumberField, captioned, emptied, fill_choices, plain_button, small_button
 from app.screens.plan_hall_boxes import FloorsBox, FocusBox, PicturesBox
 from app.screens.plan_words import floor_names
-from widgets.build import column, label, row
+from widgets.build import column, label, row, text_field
 from widgets.choice_box import ChoiceBox
 from widgets.theme import Theme
 
@@ -28,7 +28,7 @@ class PlanPage(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._work = work
-        self.name = QLineEdit()
+        self.name = text_field()
         self.name.setMaxLength(MAX_TEXT)
         self.width_field = NumberField(1.0, _LARGEST, 50.0, 1)
         self.height_field = NumberField(1.0, _LARGEST, 50.0, 1)
@@ -126,7 +126,7 @@ class CategoryLine(QWidget):
         self._work = work
         self.category_id = category_id
         self.color = ColorButton(theme, _("Colour"))
-        self.name = QLineEdit()
+        self.name = text_field()
         self.remove = small_button("✕", _("Remove this category"))
         self.name.setMaxLength(MAX_TEXT)
         self.name.setAccessibleName(_("Name of the category"))
@@ -163,7 +163,7 @@ class SectionLine(QWidget):
         super().__init__()
         self._work = work
         self.section_id = section_id
-        self.name = QLineEdit()
+        self.name = text_field()
         self.remove = small_button("✕", _("Remove this section with its rows"))
         self.name.setMaxLength(MAX_TEXT)
         self.name.setAccessibleName(_("Name of the section"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.actions.load_plan import new_guid
 from app.core import plan_edits as edits
@@ -17,7 +17,7 @@ from app.screens.plan_neighbours_box import NeighboursBox
 from app.screens.plan_numbering_box import NumberingBox, RowNamesBox
 from app.screens.plan_table_box import TableBox
 from app.screens.plan_words import MARK_WORDS, selection_words
-from widgets.build import column, label, row
+from widgets.build import column, label, row, text_field
 from widgets.choice_box import ChoiceBox
 from widgets.theme import Theme
 from widgets.tick_box import TickBox
@@ -34,8 +34,8 @@ class SeatsPage(QWidget):
         self._theme = theme
         self._work = work
         self.title = label(kind="title", wrap=True)
-        self.row_label = QLineEdit()
-        self.seat_number = QLineEdit()
+        self.row_label = text_field()
+        self.seat_number = text_field()
         for field in (self.row_label, self.seat_number):
             field.setMaxLength(MAX_TEXT)
         self.section = ChoiceBox(theme)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core import plan_edits as edits
 from app.core.plan_areas import MAX_PLACES, SIZED, change_picture, change_standing, reformed, resized
@@ -18,7 +18,7 @@ from app.screens.plan_color_button import ColorButton
 from app.screens.plan_fields import NumberField, captioned, fill_choices, plain_button, show_layout
 from app.screens.plan_floor_choice import FloorChoice
 from app.screens.plan_words import FORM_WORDS, selection_words
-from widgets.build import column, label, row
+from widgets.build import column, label, row, text_field
 from widgets.choice_box import ChoiceBox
 from widgets.theme import Theme
 
@@ -33,9 +33,9 @@ class ShapePage(QWidget):
         super().__init__(parent)
         self._work = work
         self.title = label(kind="title", wrap=True)
-        self.text = QLineEdit()
+        self.text = text_field()
         self.text_size = NumberField(1.0, 500.0, 1.0, 1)
-        self.name = QLineEdit()
+        self.name = text_field()
         self.capacity = NumberField(1, MAX_PLACES, 10)
         self.category = ChoiceBox(theme)
         self.form = ChoiceBox(theme)

@@ -14,7 +14,7 @@ from app.screens.plan_refusals import RefusalList
 from app.screens.plan_seats_page import SeatsPage
 from app.screens.plan_shape_page import ShapePage
 from app.screens.plan_words import fault_words
-from widgets.build import column, label, scrolling
+from widgets.build import column, frame, label, scrolling
 from widgets.theme import Theme
 
 _SIDE_PX = 316
@@ -95,6 +95,9 @@ class PlanSide(QFrame):
         inside = column(theme, gap="small", parent=self)
         inside.setContentsMargins(1, 1, 1, 1)
         inside.addWidget(self._pages, 1)
+        rule = frame("bar")
+        rule.setFixedHeight(1)
+        inside.addWidget(rule)
         below = column(theme, gap="tight")
         edge = theme.space("medium")
         below.setContentsMargins(edge, 0, edge, edge)

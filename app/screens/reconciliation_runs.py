@@ -14,7 +14,7 @@ from app.core.store import ConsoleStore
 from app.i18n import _, figures, marked, ngettext
 from app.models.cell_table import Cell, CellColumn, CellRow, CellTableModel
 from app.screens.inbox_page import age_between
-from app.screens.item_words import kind_name
+from app.screens.item_words import kind_name, person
 from app.screens.words import Advice, advice_for
 from backend_client.wire import ReconciliationRun, RunId, RunState
 from widgets.async_button import AsyncButton
@@ -134,7 +134,7 @@ class RunsPage(QWidget):
     def _row(self, run: ReconciliationRun) -> CellRow:
         words, tone, mark = _STATES[run.state]
         found = sum(run.differences.values())
-        started = figures().joined((figures().date_time(run.started_at, "UTC"), run.started_by))
+        started = figures().joined((figures().date_time(run.started_at, "UTC"), person(run.started_by)))
         done = run.state is RunState.DONE
         return CellRow(
             run.run_id,

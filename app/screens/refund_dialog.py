@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
     QHBoxLayout,
-    QLineEdit,
     QPushButton,
     QRadioButton,
     QSizePolicy,
@@ -37,7 +36,7 @@ from app.screens.refund_words import charge_line, fault_words, limit_words, why_
 from app.screens.words import Advice, seat_name
 from backend_client.wire import OperationKind, RefundableOrder, RefundableTicket, RefundWay, TicketId, TicketStatus
 from widgets.async_button import AsyncButton
-from widgets.build import column, frame, label, leading, row, scrolling
+from widgets.build import column, frame, label, row, scrolling, text_field
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 from widgets.tick_box import TickBox
@@ -71,7 +70,7 @@ class RefundDialog(QDialog):
         self.cash = QRadioButton(_("In cash, out of the drawer"))
         self.to_sale = QRadioButton(_("The seats go back on sale"))
         self.blocked = QRadioButton(_("The seats stay blocked"))
-        self.reason = QLineEdit()
+        self.reason = text_field()
         self.total = label(kind="display")
         self.limit = label(tone="muted", wrap=True)
         self.fault = label(tone="danger", wrap=True)
@@ -213,7 +212,6 @@ class RefundDialog(QDialog):
         said.setBuddy(self.reason)
         self.reason.setAccessibleName(_("Reason"))
         self.reason.setPlaceholderText(_("Why, for whoever reads the audit"))
-        self.reason.setAlignment(leading())
         self.reason.setMaxLength(200)
         for part in (said, self.reason, self.limit, self.fault):
             inside.addWidget(part)

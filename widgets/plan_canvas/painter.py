@@ -6,8 +6,8 @@ import math
 from base64 import b64decode
 from binascii import Error as Base64Error
 
-from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
 
 from widgets.plan_canvas.scene import CanvasFocus, CanvasPicture, CanvasScene, CanvasShape, Chosen
 from widgets.plan_canvas.seat_painter import SeatPainter, ink_on
@@ -148,16 +148,31 @@ class HallPainter:
             painter.drawRect(box)
 
     def _paint_focus(self, focus: CanvasFocus) -> None:
-        """Corners about the point where people look: a word there can be read. Dashed while it is derived."""
+        """Corners about the point where people look, and about a word that stands there. Dashed while it is derived."""
         painter, middle = self._painter, self._view.to_px(focus.x, focus.y)
+        room = self._room_of_words(middle)
         style = Qt.PenStyle.DashLine if focus.is_derived else Qt.PenStyle.SolidLine
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for color, width in ((self._theme.map_color("ground"), _HALO_PX), (self._theme.map_color("lost"), 2.0)):
             painter.setPen(QPen(color, width, style if width < _HALO_PX else Qt.PenStyle.SolidLine))
             for right, down in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
-                corner = middle + QPointF(right * _FOCUS_PX[0], down * _FOCUS_PX[1])
+                corner = middle + QPointF(right * room.width(), down * room.height())
                 painter.drawLine(corner, corner - QPointF(right * _FOCUS_ARM_PX, 0))
                 painter.drawLine(corner, corner - QPointF(0, down * _FOCUS_ARM_PX))
+
+    def _room_of_words(self, middle: QPointF) -> QSizeF:
+        """How far the corners about a point stand from it in px: so that no word is crossed out."""
+        room = QSizeF(*_FOCUS_PX)
+        for shape in self._scene.shapes:
+            away = self._view.to_px(*shape.text_at) - middle
+            font = self._text_font(shape) if shape.text else None
+            if font is None or abs(away.y()) > font.pixelSize():
+                continue
+            half = QFontMetricsF(font).horizontalAdvance(shape.text) / 2
+            if abs(away.x()) <= half:
+                wide = half + abs(away.x()) + _FOCUS_ARM_PX
+                room = room.expandedTo(QSizeF(wide, abs(away.y()) + font.pixelSize() * 0.7))
+        return room
 
     # ------------------------------------------------------------ shapes
 
@@ -204,13 +219,21 @@ class HallPainter:
         return path
 
     def _paint_text(self, shape: CanvasShape, ink: QColor) -> None:
-        size = round(shape.text_size * self._view.scale)
-        if size < _TEXT_LEAST_PX:
+        font = self._text_font(shape)
+        if font is None:
             return
-        font = QFont(self._theme.font("body"))
-        font.setPixelSize(min(size, _TEXT_MOST_PX))
+        size = font.pixelSize()
         self._painter.setFont(font)
         self._painter.setPen(ink)
         middle = self._view.to_px(*shape.text_at)
         room = QRectF(middle.x() - 2000, middle.y() - size, 4000, 2 * size)
         self._painter.drawText(room, Qt.AlignmentFlag.AlignCenter, shape.text)
+
+    def _text_font(self, shape: CanvasShape) -> QFont | None:
+        """The font of a shape's words; None where they would be too small to be read."""
+        size = round(shape.text_size * self._view.scale)
+        if size < _TEXT_LEAST_PX:
+            return None
+        font = QFont(self._theme.font("body"))
+        font.setPixelSize(min(size, _TEXT_MOST_PX))
+        return font
