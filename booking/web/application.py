@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 
@@ -17,6 +17,7 @@ from booking.services.choose_provider import ProviderChoice
 from booking.store.database import Database
 from booking.web.calls import PaymentStarter, ProviderServices, Route, Services
 from booking.web.client_address import Network
+from booking.web.cross_origin import CrossOrigin
 from booking.web.feed_socket import serve_feed
 from booking.web.gate import Endpoint, Front
 from booking.web.rate_limit import RateLimits
@@ -27,7 +28,9 @@ from booking.web.seat_tail import SeatTail
 class Application:
     """An ASGI application. Its lifespan runs the seat tail; `db` stays the caller's to close."""
 
-    def __init__(self, services: Services, routes: Iterable[Route] = ROUTES) -> None:
+    def __init__(
+        self, services: Services, routes: Iterable[Route] = ROUTES, *, page_origins: Collection[str] = ()
+    ) -> None:
         self.services = services
         self._tail: asyncio.Task[None] | None = None
         self._router = Router(
@@ -35,7 +38,8 @@ class Application:
             redirect_slashes=False,
             lifespan=lambda _: self._lifespan(),
         )
-        self._front: ASGIApp = Front(self._router)
+        front: ASGIApp = Front(self._router)
+        self._front = CrossOrigin(front, page_origins) if page_origins else front
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["app"] = self  # tells the router to raise for an unknown address, instead of answering in plain text
@@ -70,10 +74,12 @@ def create_app(
     providers: ProviderServices | None = None,
     rates: RateLimits | None = None,
     trusted_proxies: Sequence[Network] = (),
+    page_origins: Collection[str] = (),
 ) -> Application:
     """The API over `db`. `payments` takes an opened authorization to its provider at once; by default the desk.
 
-    Nobody is slowed down without `rates`. From now on `db` chooses seats by what this process knows of them.
+    Nobody is slowed down without `rates`. Pages of `page_origins` may call from browsers. From now on `db` chooses
+    seats by what this process knows of them.
     """
     seats = SeatTail(db)
     db.blocks.live_free = seats.free_seats
@@ -81,7 +87,7 @@ def create_app(
     if payments is None and providers.desk is not None:
         payments = providers.desk.take
     services = Services(db, seats, payments, rates, tuple(trusted_proxies), providers, AdmissionGate(db))
-    return Application(services)
+    return Application(services, page_origins=page_origins)
 
 
 _HOT = ("/holds", "/checkout", "/payments", "/v1/orders/{order_id}", "/seats", "/result", "/v1/holds/{hold_id}")

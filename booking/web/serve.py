@@ -28,6 +28,7 @@ from booking.store.database import Database
 from booking.web.application import create_app
 from booking.web.calls import ProviderServices
 from booking.web.client_address import parse_network
+from booking.web.cross_origin import parse_origin
 from booking.web.listening import add_listening_arguments, check_listening, run_loop, serve_until
 from booking.web.rate_limit import ALLOWANCES, RateLimits, parse_allowance
 
@@ -54,6 +55,10 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--most-checkouts", type=int, default=MOST, metavar="N",
         help="how many online checkouts may run at once here while the provider is well",
+    )  # fmt: skip
+    parser.add_argument(
+        "--page-origin", action="append", type=parse_origin, default=[], metavar="ORIGIN",
+        help="a page that fans' browsers may call from, such as https://tickets.example; none by default",
     )  # fmt: skip
     _add_rate_arguments(parser)
     own_process.add_process_arguments(parser)
@@ -85,7 +90,10 @@ async def _serve(chosen: argparse.Namespace) -> None:
             await require_own_schema(db)
             rates = RateLimits(dict(chosen.rate)) if chosen.rate_limits == "on" else None
             async with _provider_services(db, chosen) as providers:
-                app = create_app(db, providers=providers, rates=rates, trusted_proxies=chosen.trusted_proxy)
+                app = create_app(
+                    db, providers=providers, rates=rates, trusted_proxies=chosen.trusted_proxy,
+                    page_origins=chosen.page_origin,
+                )  # fmt: skip
                 await serve_until(end, chosen, app)
         finally:
             await db.close()

@@ -1,0 +1,417 @@
+// The page: which event, who we are, where we stand, and the view that shows it.
+
+import {BotCheck} from "./bot_check.js";
+import * as memory from "./memory.js";
+import {Line, NoAnswer, Refusal, untilDecided} from "./net.js";
+import {Seats} from "./plan.js";
+import {Queue} from "./queue.js";
+import {Sale} from "./sale.js";
+import {ServerClock, pause} from "./time.js";
+import {button, h, setText, tell} from "./ui.js";
+import {PickView} from "./view_pick.js";
+import * as before from "./view_queue.js";
+import * as selling from "./view_sale.js";
+import {LANGUAGES, number, preferred, say, speak, spoken} from "./words.js";
+
+const setting = (name) => document.querySelector(`meta[name="${name}"]`)?.content ?? "";
+
+const VIEWS = {
+  events: before.eventList, join: before.join, waiting: before.waiting, elsewhere: before.elsewhere, tab: before.otherTab,
+  pick: (app) => new PickView(app),
+  hold: selling.holding, pay: selling.paying, unknown: selling.unknown, action: selling.action, tickets: selling.tickets,
+  loading: () => ({element: h("p", {role: "status"}, say("loading"))}),
+  "no-event": () => before.message(say("no-event.title"), say("no-event.words"), h("a", {className: "button", href: "/"}, say("over.events"))),
+};
+for (const name of ["sold-out", "closed", "bought", "over"]) VIEWS[name] = (app) => before.over(app, name);
+
+class App {
+  roomClock = new ServerClock();
+  bookingClock = new ServerClock();
+  room = new Line("", this.roomClock);
+  booking = new Line(setting("booking-url"), this.bookingClock);
+  payments = setting("payments");
+  botCheck = new BotCheck(setting("bot-check-widget"), setting("bot-check-site-key"));
+  event = null;
+  events = null;
+  notice = undefined; // null: the event has no waiting room
+  status = null;
+  sale = null;
+  queue = null;
+  seats = null;
+  view = null;
+  viewName = "";
+  isStale = false;
+  away = null; // the waiting room does not answer
+  bookingAway = null;
+  joinProblem = null;
+  isElsewhereTab = false;
+  stealing = false;
+
+  async start() {
+    await speak(preferred());
+    this.#drawFrame();
+    this.eventId = Number(/^\/events\/(\d+)$/.exec(location.pathname)?.[1] ?? 0);
+    setInterval(() => this.#refreshView(), 500);
+    addEventListener("online", () => this.draw());
+    addEventListener("offline", () => this.draw());
+    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.#lookAgain());
+    addEventListener("pageshow", ({persisted}) => persisted && this.#lookAgain());
+    this.draw();
+    if (this.eventId) await this.#openEvent({steal: this.stealing});
+    else await this.#listEvents();
+  }
+
+  // ---------------------------------------------------------------- beginning
+
+  async #listEvents() {
+    const {body} = await this.#ask(() => this.booking.call("GET", "/v1/events"));
+    this.events = body.events;
+    this.draw();
+  }
+
+  async #openEvent({steal = false} = {}) {
+    this.isElsewhereTab = !(await memory.onlyTab(this.eventId, () => this.#loseTab(), {steal}));
+    this.draw();
+    if (this.isElsewhereTab) return;
+    const told = this.#loadEvent().catch((error) => this.#noEvent(error));
+    this.sale = new Sale(this.booking, this.eventId, memory.account.read()?.access_token, memory.saleOf(this.eventId), {
+      turn: this.#turn(), changed: () => this.#saleChanged(),
+    });
+    if (memory.account.read()) this.sale.resume().catch(report);
+    else this.sale.forget();
+    try {
+      await this.#loadNotice();
+      if (this.notice && memory.account.read()) await this.#findPlace();
+    } catch (error) {
+      this.#queueRefused(error);
+    }
+    await told;
+    this.draw();
+  }
+
+  async #loadEvent() {
+    const {body} = await this.#ask(() => this.booking.call("GET", `/v1/events/${this.eventId}`));
+    this.event = body;
+    this.draw();
+  }
+
+  #noEvent(error) {
+    if (!(error instanceof Refusal)) throw error;
+    this.missing = true;
+    this.draw();
+  }
+
+  async #loadNotice() {
+    try {
+      const {body} = await untilDecided(() => this.room.call("GET", `/v1/events/${this.eventId}/room`), {onTrouble: (error) => this.#roomAway(error)});
+      this.notice = body;
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.status !== 404) throw error;
+      this.notice = null;
+    }
+    this.draw();
+  }
+
+  async #findPlace() {
+    this.#makeQueue();
+    if (await this.queue.find((error) => this.#roomAway(error))) this.queue.start();
+  }
+
+  #makeQueue() {
+    this.queue?.stop();
+    this.queue = new Queue(this.room, this.eventId, memory.account.read().access_token, memory.session(), (news) => this.#heard(news));
+  }
+
+  #ask(call) {
+    return untilDecided(call, {onTrouble: (error) => {
+      this.bookingAway = error;
+      this.draw();
+    }});
+  }
+
+  async #ensureAccount() {
+    if (!memory.account.read()) {
+      const {body} = await this.#ask(() => this.booking.call("POST", "/v1/accounts", {body: {}}));
+      memory.account.write({account_id: body.account_id, access_token: body.access_token});
+    }
+    this.sale.token = memory.account.read().access_token;
+  }
+
+  // ---------------------------------------------------------------- the queue
+
+  async join(code) {
+    this.joinProblem = null;
+    try {
+      await this.#ensureAccount();
+      this.#makeQueue();
+      await this.queue.join(code, this.botCheck.take(), (error) => this.#roomAway(error));
+      this.queue.start();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      if (error.status === 401) memory.account.write(null);
+      this.joinProblem = error;
+      await this.#loadNotice();
+    }
+    this.draw();
+  }
+
+  async joinAgain() {
+    this.status = null;
+    await this.#loadNotice();
+    if (this.notice?.registration_required || this.notice?.bot_check) this.draw();
+    else await this.join("");
+  }
+
+  async leaveQueue() {
+    await this.queue.leave();
+    this.status = null;
+    await this.#loadNotice();
+  }
+
+  async takeOver() {
+    await this.queue.takeOver();
+  }
+
+  // Go on with an account that began on another device. Returns whether the key was good.
+  async moveHere(key) {
+    try {
+      const {body} = await this.#ask(() => this.booking.call("GET", "/v1/me", {token: key}));
+      if (body.role !== "fan") return false;
+    } catch (error) {
+      if (error instanceof Refusal) return false;
+      throw error;
+    }
+    memory.account.write({access_token: key});
+    location.reload();
+    return true;
+  }
+
+  #heard(news) {
+    if (news.refused) {
+      this.#queueRefused(news.refused);
+      return;
+    }
+    this.#roomAway(news.away ?? null);
+    if (!news.status) return;
+    const before = this.status;
+    this.status = news.status;
+    if (before?.admission_token === undefined && news.status.admission_token) this.#turnCame();
+    this.draw();
+  }
+
+  #turnCame() {
+    tell(say("turn.came"), {urgent: true});
+    if (document.visibilityState === "hidden") navigator.vibrate?.([200, 100, 200]);
+  }
+
+  #queueRefused(error) {
+    if (!(error instanceof Refusal)) throw error;
+    if (error.status === 401) {
+      memory.account.write(null);
+      this.joinProblem = error;
+    }
+    this.queue?.stop();
+    this.status = null;
+    this.draw();
+  }
+
+  #roomAway(error) {
+    this.away = error;
+    this.draw();
+  }
+
+  // The headers that a hold needs; `refresh` gets a newer token.
+  #turn() {
+    const turn = () => (this.status?.admission_token ? {"Admission-Token": this.status.admission_token, "Admission-Session": memory.session()} : {});
+    turn.refresh = async () => this.queue?.refresh();
+    return turn;
+  }
+
+  // ---------------------------------------------------------------- the sale
+
+  async hold(wish) {
+    await this.#ensureAccount();
+    await this.sale.holdPlaces(wish, this.event.prices);
+  }
+
+  categoryOf(seat) {
+    return this.sale.kept.categories?.[seat] ?? this.seats?.plan?.seats.category_no[seat];
+  }
+
+  #saleChanged() {
+    const {sale} = this;
+    if (!sale) return;
+    const reprice = sale.note?.code === "price-changed" && this.repriced !== sale.note;
+    if (sale.step === "hold" && (!sale.kept.has_prices || reprice) && !this.pricing) {
+      this.repriced = sale.note;
+      this.pricing = this.#loadEvent().then(() => sale.setPrices(this.event.prices)).catch(report).finally(() => { this.pricing = null; });
+    }
+    if (sale.note === "signed-out") memory.account.write(null);
+    if (sale.step === "tickets") this.queue?.wake();
+    this.draw();
+  }
+
+  finish() {
+    this.sale.forget();
+    location.assign("/");
+  }
+
+  // ---------------------------------------------------------------- tabs, sleep, the way back
+
+  #loseTab() {
+    this.queue?.stop();
+    this.sale?.stop();
+    this.#closeSeats();
+    this.isElsewhereTab = true;
+    this.draw();
+  }
+
+  // What this tab knew may be old: begin as after a reload.
+  takeTab() {
+    sessionStorage.setItem("taquilla.steal", "1");
+    location.reload();
+  }
+
+  #lookAgain() {
+    this.queue?.wake();
+    if (this.sale?.step && !this.sale.busy) this.sale.refresh().catch(report);
+  }
+
+  // ---------------------------------------------------------------- what is shown
+
+  #wanted() {
+    if (!this.eventId) return this.events ? "events" : "loading";
+    if (this.isElsewhereTab) return "tab";
+    if (this.missing) return "no-event";
+    const step = this.sale?.step;
+    if (step && this.event) return step === "hold" && !this.#canPrice() ? "loading" : step;
+    if (this.notice === undefined || !this.sale) return "loading";
+    if (this.sale.kept.intent && !this.sale.hold && this.sale.kept.intent.name !== "hold") return "loading";
+    if (this.notice === null) return this.event ? "pick" : "loading";
+    return this.#ofQueue();
+  }
+
+  // A hold after a reload needs the plan for its categories.
+  #canPrice() {
+    if (this.seats?.plan || this.sale.hold.seats.length === 0) return true;
+    this.#openSeats();
+    return false;
+  }
+
+  #ofQueue() {
+    const {status} = this;
+    if (!status || status.state === "left") return "join";
+    if (status.state === "bought" || status.state === "over") return status.state;
+    if (status.phase === "closed") return "closed";
+    if (status.availability === "sold-out") return "sold-out";
+    if (status.state !== "admitted") return "waiting";
+    if (status.is_elsewhere || !status.admission_token) return "elsewhere";
+    return this.event ? "pick" : "loading";
+  }
+
+  draw() {
+    const name = this.#wanted();
+    if (name !== this.viewName || !this.view) this.#change(name);
+    this.#refreshView();
+    this.#showTrouble();
+    const state = name === "waiting" && this.status?.ahead != null ? `(${number(this.status.ahead)}) ` : name === "pick" && this.notice ? "● " : "";
+    const title = state + (this.event?.name ?? say("title"));
+    if (document.title !== title) document.title = title;
+  }
+
+  #change(name) {
+    this.view?.destroy?.();
+    const first = !this.view;
+    this.viewName = name;
+    this.view = VIEWS[name](this);
+    const main = document.getElementById("main");
+    const heading = this.eventId && this.event && !["tickets", "no-event"].includes(name)
+      ? h("p", {className: "event"}, h("strong", {}, h("bdi", {}, this.event.name)), h("bdi", {}, this.event.venue_name)) : "";
+    main.replaceChildren(heading, this.view.element);
+    main.dataset.view = name;
+    if (name === "pick") this.#openSeats();
+    const title = main.querySelector("h1");
+    if (!title || first) return;
+    title.tabIndex = -1;
+    title.focus({preventScroll: true});
+    scrollTo(0, 0);
+  }
+
+  #refreshView() {
+    try {
+      this.view?.update?.(this);
+    } catch (error) {
+      report(error);
+    }
+  }
+
+  async #openSeats() {
+    if (this.seats) return;
+    const seats = (this.seats = new Seats(this.booking, this.eventId, {
+      changed: (numbers) => this.view?.seatsChanged?.(numbers),
+      stale: (yes) => {
+        this.isStale = yes;
+        this.draw();
+      },
+      tiers: (tiers) => this.view?.tiersChanged?.(tiers),
+    }));
+    for (let tries = 0; this.seats === seats; tries++) {
+      try {
+        await seats.load();
+        break;
+      } catch (error) {
+        this.bookingAway = error;
+        this.draw();
+        await pause(Math.min(10000, 1000 * 2 ** tries));
+      }
+    }
+    this.bookingAway = null;
+    this.draw();
+  }
+
+  #closeSeats() {
+    this.seats?.stop();
+    this.seats = null;
+  }
+
+  #showTrouble() {
+    const words = !navigator.onLine ? say("trouble.offline")
+      : this.sale?.trouble ? say("trouble.asking")
+      : this.away ? say("trouble.room")
+      : this.bookingAway ? say(this.bookingAway instanceof NoAnswer ? "trouble.booking" : "trouble.busy")
+      : memory.keepsAnything ? "" : say("trouble.no-memory");
+    setText(document.getElementById("trouble"), this.isElsewhereTab ? "" : words);
+  }
+
+  #drawFrame() {
+    const choice = document.getElementById("language");
+    choice.replaceChildren(...Object.entries(LANGUAGES).map(([code, name]) => h("option", {value: code, lang: code}, name)));
+    choice.value = spoken();
+    choice.onchange = async () => {
+      memory.language.write(choice.value);
+      location.reload();
+    };
+    setText(document.getElementById("language-label"), say("language"));
+    setText(document.getElementById("skip"), say("skip"));
+    document.querySelector(".home span").textContent = say("brand");
+  }
+
+  // A new beginning in this tab, also when it took the event from another one.
+  static async begin() {
+    const app = new App();
+    if (sessionStorage.getItem("taquilla.steal")) {
+      sessionStorage.removeItem("taquilla.steal");
+      app.stealing = true;
+    }
+    await app.start();
+  }
+}
+
+function report(error) {
+  console.error(error);
+  const main = document.getElementById("main");
+  if (main.dataset.view) return;
+  main.replaceChildren(h("p", {role: "alert"}, "Something went wrong. / حدث خطأ. / エラーが発生しました。 / Algo correu mal."), button("↻", () => location.reload()));
+}
+
+App.begin().catch(report);

@@ -1,0 +1,169 @@
+// What people see before their turn: the events, joining, waiting, and the turn that is elsewhere.
+
+import {account} from "./memory.js";
+import {qrModules} from "./qr.js";
+import {button, h, named, setText, svg, tell} from "./ui.js";
+import {clock, countdown, instant, knows, number, range, say} from "./words.js";
+
+// A view is {element, update(app)}; the same one stays while its name stays, so that focus and typing do.
+
+export function eventList(app) {
+  const items = app.events.filter((one) => one.status !== "CANCELLED").map((one) => h("li", {},
+    h("a", {href: `/events/${one.event_id}`}, named(one.name)),
+    h("p", {className: "quiet"}, named(one.venue_name), " · ", instant(one.starts_at, one.zone)),
+    one.status === "PAUSED" && h("p", {className: "warn"}, say("event.paused")),
+  ));
+  return {element: h("section", {}, h("h1", {}, say("events.title")), items.length ? h("ul", {className: "cards"}, items) : h("p", {}, say("events.none")))};
+}
+
+export function message(title, text, ...more) {
+  return {element: h("section", {className: "panel"}, h("h1", {}, title), h("p", {}, text), more)};
+}
+
+// ---------------------------------------------------------------- joining
+
+export function join(app) {
+  const {notice} = app;
+  const code = h("input", {id: "code", autocomplete: "off", maxlength: "64", spellcheck: "false", "aria-describedby": "join-problem"});
+  const problem = h("p", {id: "join-problem", className: "danger", role: "alert"});
+  const opens = h("p", {className: "lead"});
+  const check = h("div", {id: "bot-check"});
+  const go = button(say("join.go"), () => app.join(code.value.trim()), {className: "main"});
+  const form = h("form", {onsubmit: (event) => { event.preventDefault(); go.click(); }},
+    notice.registration_required && h("p", {}, h("label", {htmlFor: "code"}, say("join.code")), code),
+    check, go);
+  const element = h("section", {className: "panel"},
+    h("h1", {}, say("join.title")), opens,
+    h("ul", {className: "rules"},
+      h("li", {}, say(`rules.${notice.queueing}`)), h("li", {}, say("rules.one-place")), h("li", {}, say("rules.reload"))),
+    problem, form, moveHere(app));
+  if (notice.bot_check) app.botCheck.show(check);
+  return {
+    element,
+    update() {
+      setText(opens, openingWords(app));
+      setText(problem, app.joinProblem ? refusalWords(app.joinProblem) : "");
+    },
+  };
+}
+
+function openingWords(app) {
+  const {notice, event} = app;
+  if (notice.availability === "sold-out") return say("wait.sold-out");
+  if (notice.phase === "closed") return say("wait.closed");
+  if (notice.phase === "open") return say("join.open");
+  const left = app.roomClock.secondsUntil(notice.opens_at);
+  return say("join.early", {when: instant(notice.opens_at, event?.zone ?? "UTC"), left: countdown(left)});
+}
+
+// ---------------------------------------------------------------- waiting
+
+export function waiting(app) {
+  const position = h("p", {className: "figure", id: "position"});
+  const explanation = h("p", {className: "lead", id: "explanation"});
+  const estimate = h("p", {id: "estimate"});
+  const heard = h("p", {className: "quiet"});
+  const element = h("section", {className: "panel"},
+    h("h1", {}, say("wait.title")), position, explanation, estimate, heard,
+    h("p", {className: "quiet"}, say("wait.stay")),
+    h("div", {className: "row"}, button(say("wait.leave"), () => app.leaveQueue()), moveAway(app)));
+  let told = 0;
+  return {
+    element,
+    update() {
+      const {status} = app;
+      const first = status.ahead === 0 && status.phase === "open";
+      setText(position, status.ahead === undefined || status.ahead === null ? "" : first ? say("wait.next") : say("wait.ahead", {count: status.ahead}));
+      setText(explanation, stateWords(app));
+      setText(estimate, estimateWords(status));
+      setText(heard, say("wait.heard", {when: clock(new Date(app.roomClock.now()).toISOString()), waiting: status.waiting}));
+      const said = [position.textContent, explanation.textContent, estimate.textContent].filter(Boolean).join(" ");
+      if (performance.now() - told > 20000 || this.state !== explanation.textContent) {
+        told = performance.now();
+        tell(said);
+      }
+      this.state = explanation.textContent;
+    },
+  };
+}
+
+function stateWords(app) {
+  const {status} = app;
+  if (status.phase === "early") {
+    const when = instant(status.opens_at, app.event?.zone ?? "UTC");
+    const left = countdown(app.roomClock.secondsUntil(status.opens_at));
+    return say(app.notice?.queueing === "random" ? "wait.lot" : "wait.early", {when, left});
+  }
+  if (status.availability === "may-come-back") return say("wait.may-come-back");
+  if (!status.is_letting_in) return say("wait.paused");
+  return status.state === "away" ? say("wait.away") : "";
+}
+
+// A range, as the room measured it; or that nobody can know.
+function estimateWords(status) {
+  if (status.phase !== "open" || status.availability !== "available") return "";
+  if (!status.estimate) return say("wait.unknown");
+  const {low_s: low, high_s: high, basis} = status.estimate;
+  return say(basis === "measured" ? "wait.measured" : "wait.set", {range: range(low, high)});
+}
+
+export function elsewhere(app) {
+  return message(say("elsewhere.title"), say("elsewhere.words"),
+    h("div", {className: "row"}, button(say("elsewhere.take"), () => app.takeOver(), {className: "main", id: "take-over"})));
+}
+
+export function otherTab(app) {
+  return message(say("tab.title"), say("tab.words"), button(say("tab.take"), () => app.takeTab(), {className: "main", id: "take-tab"}));
+}
+
+export function over(app, name) {
+  const again = name !== "sold-out" && name !== "closed";
+  return message(say(`over.${name}.title`), say(`over.${name}.words`),
+    h("div", {className: "row"}, again && button(say("over.again"), () => app.joinAgain(), {className: "main"}),
+      h("a", {className: "button", href: "/"}, say("over.events"))));
+}
+
+// ---------------------------------------------------------------- another device
+
+// The account's key as a code and as letters. It is never part of an address.
+function moveAway() {
+  const dialog = h("dialog", {"aria-labelledby": "move-title"});
+  const open = () => {
+    const key = account.read()?.access_token ?? "";
+    const letters = h("textarea", {readonly: true, rows: "4", "aria-label": say("move.key"), id: "move-key"});
+    letters.value = key;
+    dialog.replaceChildren(
+      h("h2", {id: "move-title"}, say("move.title")), h("p", {}, say("move.words")), qrCode(key, "L"), letters,
+      h("div", {className: "row"}, button(say("move.copy"), () => navigator.clipboard?.writeText(key)), button(say("close"), () => dialog.close())));
+    dialog.showModal();
+  };
+  return [button(say("move.open"), open, {id: "move-away"}), dialog];
+}
+
+function moveHere(app) {
+  const field = h("textarea", {id: "given-key", rows: "3", spellcheck: "false", autocomplete: "off"});
+  const problem = h("p", {className: "danger", role: "alert"});
+  const act = async () => setText(problem, (await app.moveHere(field.value.replace(/\s+/g, ""))) ? "" : say("move.refused"));
+  return h("details", {}, h("summary", {}, say("move.have")), h("p", {}, say("move.warn")),
+    h("label", {htmlFor: "given-key"}, say("move.key")), field, problem, button(say("move.here"), act, {id: "move-here"}));
+}
+
+export function qrCode(text, level) {
+  const rows = qrModules(text, level), size = rows.length + 8;
+  let path = "";
+  rows.forEach((row, y) => row.forEach((dark, x) => { if (dark) path += `M${x + 4} ${y + 4}h1v1h-1z`; }));
+  return svg("svg", {class: "qr", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": say("ticket.code")},
+    svg("rect", {width: size, height: size, fill: "#fff"}), svg("path", {d: path, fill: "#000"}));
+}
+
+// ---------------------------------------------------------------- refusals
+
+export function refusalWords(error) {
+  const name = `refused.${error.code}`;
+  if (error.code === "admission-refused" && knows(`${name}.${error.reason}`)) return say(`${name}.${error.reason}`);
+  if (error.code && knows(name)) return say(name);
+  return say("refused.other", {code: error.code ?? "", id: error.problem?.request_id ?? ""});
+}
+
+export const seatWords = (seat) => [seat.section, seat.row && say("seat.row", {row: seat.row}), seat.number && say("seat.number", {number: seat.number})].filter(Boolean).join(", ");
+export {number};
