@@ -27,6 +27,10 @@ class MoneyBackCalls(ClientBase):
         """Orders, newest first: this till's own, or all for supervisors. `after` is `next` of the page before."""
         return await self._read("/v1/orders" + query_of(q=q, event=event, status=status, after=after), OrderList)
 
+    async def returns(self) -> OrderList:
+        """Orders of which this till has to give money back, whoever sold them."""
+        return await self._read("/v1/returns", OrderList)
+
     async def refundable(self, order_id: OrderId) -> RefundableOrder:
         """What of an order's money can go back, and why not the rest."""
         return await self._read(f"/v1/orders/{order_id}/refundable", RefundableOrder)

@@ -23,6 +23,7 @@ from backend_client.wire import (
     RunId,
     TerminalTotals,
     TerminalTotalsReport,
+    TillList,
 )
 
 _ITEMS = "/v1/reconciliation/items"
@@ -72,6 +73,10 @@ class ReconciliationCalls(ClientBase):
     async def act_on_item(self, item_id: ItemId, request: ItemActionRequest, *, key: str) -> ItemDetail:
         """Do something with an item, or ask a second person for it. A refusal `item-changed`: read it again."""
         return await self._call(Request("POST", f"{_ITEMS}/{item_id}/actions", request, key), ItemDetail)
+
+    async def tills(self) -> TillList:
+        """Tills to which money that is owed can be handed: somebody is signed in there who may give it back."""
+        return await self._read("/v1/tills", TillList)
 
     async def decide_item(self, item_id: ItemId, decision: ApprovalDecision, *, key: str) -> ItemDetail:
         """A second person's word. A refusal `second-person-needed`: who asked cannot approve."""

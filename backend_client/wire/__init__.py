@@ -219,6 +219,8 @@ from backend_client.wire.reconciliation import (
     TerminalTotal,
     TerminalTotals,
     TerminalTotalsReport,
+    Till,
+    TillList,
     TimelineEntry,
     TimelineKind,
 )
@@ -482,6 +484,8 @@ __all__ = [
     "TerminalTotal",
     "TerminalTotals",
     "TerminalTotalsReport",
+    "Till",
+    "TillList",
     "Ticket",
     "TicketCancelRequest",
     "TicketId",

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from msgspec import Meta, field
 
+from backend_client.wire.after_payment import RefundWay
 from backend_client.wire.base import (
     DeviceId,
     EventId,
@@ -30,14 +31,18 @@ RunId = NewType("RunId", UUID)
 class ItemAction(StrEnum):
     """What a person may do with an item. None of them says that money moved when it did not: there is no "force done".
 
-    ASK_AGAIN asks the provider now; CAPTURE, VOID and REFUND open an operation; ATTACH says which order a stray
-    charge belongs to; SETTLED_OUTSIDE records that it was settled elsewhere, with its reference; NOTE only adds words.
+    ASK_AGAIN asks the provider now; CAPTURE, VOID and REFUND open an operation; TAKE_BACK ends an order whose capture
+    was refused for good: its tickets are void, and what other payments of it took goes back; HAND_TO_TILL has a till
+    give back what is owed; ATTACH says which order a stray charge belongs to; SETTLED_OUTSIDE records that it was
+    settled elsewhere, with its reference; NOTE only adds words.
     """
 
     ASK_AGAIN = "ask-again"
     CAPTURE = "capture"
+    TAKE_BACK = "take-back"
     VOID = "void"
     REFUND = "refund"
+    HAND_TO_TILL = "hand-to-till"
     ATTACH = "attach"
     SETTLED_OUTSIDE = "settled-outside"
     NOTE = "note"
@@ -117,6 +122,7 @@ class AllowedAction(Message, frozen=True, kw_only=True):
     """An act that the state allows. `why_not` (kebab-case) when it is refused for now; then it cannot be done.
 
     `needs_outcome`: the operation has no answer yet, so SETTLED_OUTSIDE has to say which (`ItemActionRequest.outcome`).
+    `ways`: how a till can give it back (HAND_TO_TILL): out of its drawer, or at its terminal.
     """
 
     action: ItemAction
@@ -124,6 +130,7 @@ class AllowedAction(Message, frozen=True, kw_only=True):
     most_minor: int | None = None
     why_not: str = ""
     needs_outcome: bool = False
+    ways: tuple[RefundWay, ...] = ()
 
 
 class ApprovalAsked(Message, frozen=True, kw_only=True):
@@ -138,6 +145,9 @@ class ApprovalAsked(Message, frozen=True, kw_only=True):
     order_id: OrderId | None = None
     may_decide: bool = False
     outcome: ResultOutcome | None = None
+    seats_to_sale: bool = True
+    device_id: DeviceId | None = None
+    way: RefundWay | None = None
 
 
 class ItemDetail(Message, frozen=True, kw_only=True):
@@ -151,7 +161,8 @@ class ItemDetail(Message, frozen=True, kw_only=True):
 
 
 class ItemActionRequest(RequestMessage, frozen=True, kw_only=True):
-    """`order_id` is for ATTACH, `reference` for SETTLED_OUTSIDE, `amount_minor` for REFUND (all of it when None).
+    """`order_id` is for ATTACH, `reference` for SETTLED_OUTSIDE, `amount_minor` for REFUND and HAND_TO_TILL (all of it
+    when None), `device_id` and `way` for HAND_TO_TILL, `seats_to_sale` (else they stay blocked) for TAKE_BACK.
 
     `outcome` (succeeded or declined) goes with SETTLED_OUTSIDE of an operation that has no answer yet: what became of
     it, by the word of the person and his reference (design §3).
@@ -164,6 +175,23 @@ class ItemActionRequest(RequestMessage, frozen=True, kw_only=True):
     reference: Annotated[str, Meta(max_length=200)] = ""
     order_id: OrderId | None = None
     outcome: ResultOutcome | None = None
+    seats_to_sale: bool = True
+    device_id: DeviceId | None = None
+    way: RefundWay | None = None
+
+
+class Till(Message, frozen=True, kw_only=True):
+    """A till at which somebody is signed in who may give money back: who, and since when."""
+
+    device_id: DeviceId
+    name: str
+    staff_name: str = ""
+    since: datetime
+
+
+class TillList(Message, frozen=True, kw_only=True):
+    tills: tuple[Till, ...]
+    server_time: datetime
 
 
 class ApprovalDecision(RequestMessage, frozen=True, kw_only=True):

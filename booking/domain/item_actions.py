@@ -15,8 +15,10 @@ from typing import Final
 class ItemAction(StrEnum):
     ASK_AGAIN = "ask-again"
     CAPTURE = "capture"
+    TAKE_BACK = "take-back"
     VOID = "void"
     REFUND = "refund"
+    HAND_TO_TILL = "hand-to-till"
     ATTACH = "attach"
     SETTLED_OUTSIDE = "settled-outside"
     NOTE = "note"
@@ -37,10 +39,14 @@ class Situation(StrEnum):
     """A capture, void or refund of the charge has no answer yet."""
     CAPTURE_MISSING = "capture-missing"
     """The order is confirmed, its money was authorized, and the capture was refused."""
+    LATE_CAPTURE = "late-capture"
+    """A provider says that it captured after all what it had refused, and the order was taken back meanwhile."""
     TO_BE_LET_GO = "to-be-let-go"
     """An authorization that pays no order stands at the provider."""
     TO_BE_PAID_BACK = "to-be-paid-back"
     """Money was taken that pays no order."""
+    OWED_AT_A_TILL = "owed-at-a-till"
+    """A terminal or a drawer took money that goes back, and its till could not give it."""
     STRAY_CHARGE = "stray-charge"
     """The provider has a charge that is no operation of ours."""
     STRAY_REFUND = "stray-refund"
@@ -62,9 +68,11 @@ ALLOWED: Final[Mapping[Situation, tuple[ItemAction, ...]]] = {
     Situation.AT_A_TILL: _OUTSIDE,
     Situation.AMOUNT_UNCLEAR: (_A.ASK_AGAIN, _A.VOID, *_OUTSIDE),
     Situation.UNDER_WAY: (_A.ASK_AGAIN, _A.NOTE),
-    Situation.CAPTURE_MISSING: (_A.CAPTURE, *_OUTSIDE),
+    Situation.CAPTURE_MISSING: (_A.CAPTURE, _A.TAKE_BACK, *_OUTSIDE),
+    Situation.LATE_CAPTURE: (_A.REFUND, *_OUTSIDE),
     Situation.TO_BE_LET_GO: (_A.VOID, *_OUTSIDE),
-    Situation.TO_BE_PAID_BACK: (_A.REFUND, *_OUTSIDE),
+    Situation.TO_BE_PAID_BACK: (_A.REFUND, _A.HAND_TO_TILL, *_OUTSIDE),
+    Situation.OWED_AT_A_TILL: (_A.HAND_TO_TILL, *_OUTSIDE),
     Situation.STRAY_CHARGE: (_A.ATTACH, *_OUTSIDE),
     Situation.STRAY_REFUND: (_A.ATTACH, *_OUTSIDE),
     Situation.TICKETS_WAITING: (_A.ASK_AGAIN, *_OUTSIDE),
@@ -76,5 +84,7 @@ ALLOWED: Final[Mapping[Situation, tuple[ItemAction, ...]]] = {
 NEEDS_OUTCOME: Final = frozenset({Situation.ASKED_OF_PROVIDER, Situation.AT_A_TILL, Situation.AMOUNT_UNCLEAR})
 """Where nobody knows what became of the operation: who settles it outside has to say."""
 
-MOVES_MONEY: Final = frozenset({_A.CAPTURE, _A.VOID, _A.REFUND, _A.ATTACH, _A.SETTLED_OUTSIDE})
+MOVES_MONEY: Final = frozenset(
+    {_A.CAPTURE, _A.TAKE_BACK, _A.VOID, _A.REFUND, _A.HAND_TO_TILL, _A.ATTACH, _A.SETTLED_OUTSIDE}
+)
 """Acts that need a second person above the limit."""

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from booking.domain.item_actions import ItemAction
 from booking.domain.model import Evidence, Order, PaymentOperation, ResultOutcome, SeatRef
+from booking.domain.money_back import RefundWay
 
 ItemId = NewType("ItemId", UUID)
 RunId = NewType("RunId", UUID)
@@ -109,6 +110,7 @@ class AllowedAction:
     most_minor: int | None
     why_not: str
     needs_outcome: bool
+    ways: tuple[RefundWay, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,9 @@ class ApprovalAsked:
     order_id: UUID | None
     may_decide: bool
     outcome: ResultOutcome | None
+    seats_to_sale: bool = True
+    device_id: UUID | None = None
+    way: RefundWay | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +151,19 @@ class ItemWish:
     reference: str = ""
     order_id: UUID | None = None
     outcome: ResultOutcome | None = None
+    seats_to_sale: bool = True
+    device_id: UUID | None = None
+    way: RefundWay | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Till:
+    """A till with somebody at work who may give money back."""
+
+    device_id: UUID
+    name: str
+    staff_name: str
+    since: datetime
 
 
 class RunState(StrEnum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from booking.domain.caller import Caller, Channel
 from booking.domain.errors import FieldFault, ForbiddenError, InvalidRequestError
-from booking.domain.order_search import OrderList, OrderQuestion
+from booking.domain.order_search import OrderList, OrderQuestion, OrderSummary
 from booking.domain.text import is_storable
 from booking.store import order_search_queries
 from booking.store.database import Database
@@ -25,7 +25,17 @@ async def find_orders(db: Database, caller: Caller, asked: OrderQuestion) -> Ord
         fault = FieldFault("query:q", f"up to {MAX_TEXT} characters")
         raise InvalidRequestError("This cannot be looked for.", fields=(fault,))
     principal = None if caller.sees_all else caller.principal
-    found = await order_search_queries.find_orders(db, principal, asked, PAGE + 1)
+    return await _page(db, await order_search_queries.find_orders(db, principal, asked, PAGE + 1))
+
+
+async def find_returns(db: Database, caller: Caller) -> OrderList:
+    """Orders of which the caller's till has to give money back and has not reported it, whoever sold them (R33)."""
+    if caller.device_id is None:
+        raise ForbiddenError("Only tills give money back.")
+    return await _page(db, await order_search_queries.find_returns(db, caller.device_id, PAGE))
+
+
+async def _page(db: Database, found: list[OrderSummary]) -> OrderList:
     page = tuple(found[:PAGE])
     return OrderList(
         orders=page,

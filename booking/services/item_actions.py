@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -37,16 +38,23 @@ from booking.store.sale_lanes import SaleAnswer
 WAIT_S: Final = 2.5
 _LOOK_EVERY_S: Final = 0.1
 _MAX_REFERENCE: Final = 200
+_OF_AN_AMOUNT: Final = frozenset({ItemAction.REFUND, ItemAction.HAND_TO_TILL})
 _WHY_NOT: Final[Mapping[str, str]] = {
     "": "The state of the item does not allow this.",
     "awaiting-approval": "A second person has to decide what was asked first.",
     "nothing-asked": "Nothing waits for a second person here.",
     "attached-already": "This was attached to an order before.",
     "terminal-tells-itself": "Only the till can ask its terminal.",
+    "nothing-valid": "Nothing of the order is valid any more.",
+    "refund-pending": "Money of the order is on its way back; nobody knows yet whether it arrives.",
+    "may-be-captured": "The provider says that it captured the money after all. Settle that first.",
+    "under-way": "A payment of the order has no answer yet.",
 }
 _FAULTS: Final[Mapping[str, str]] = {
     "/outcome": "succeeded or declined, and only where an operation has no answer yet",
     "/order_id": "an order in the same currency, and that of the charge",
+    "/device_id": "a till at which somebody is at work",
+    "/way": "cash, or the same way where a terminal took the money",
 }
 
 
@@ -65,9 +73,7 @@ async def act_on_item(
     use = key_use(key, digest)
     _check_person(caller)
     reason, reference = _check(wish)
-    checked = ItemWish(
-        wish.action, wish.version, reason, wish.amount_minor, reference, wish.order_id, wish.outcome
-    )  # fmt: skip
+    checked = replace(wish, reason=reason, reference=reference)
     before = await read_item(db, caller, item_id)
     answer = await reconciliation_queries.act_on_item(db, caller, item_id, checked, use)
     _raise(answer)
@@ -136,9 +142,10 @@ def _check(wish: ItemWish) -> tuple[str, str]:
     if (wish.action is ItemAction.ATTACH) != (wish.order_id is not None):
         faults.append(FieldFault("/order_id", "goes with attach, and with nothing else"))
     if wish.amount_minor is not None and (
-        wish.action is not ItemAction.REFUND or not 1 <= wish.amount_minor <= MAX_AMOUNT_MINOR
+        wish.action not in _OF_AN_AMOUNT or not 1 <= wish.amount_minor <= MAX_AMOUNT_MINOR
     ):
-        faults.append(FieldFault("/amount_minor", "goes with refund, and is at least 1"))
+        faults.append(FieldFault("/amount_minor", "goes with refund and hand-to-till, and is at least 1"))
+    faults += _faults_of_a_till(wish)
     if wish.outcome is not None and (
         wish.action is not ItemAction.SETTLED_OUTSIDE
         or wish.outcome not in (ResultOutcome.SUCCEEDED, ResultOutcome.DECLINED)
@@ -147,6 +154,19 @@ def _check(wish: ItemWish) -> tuple[str, str]:
     if faults:
         raise InvalidRequestError("This cannot be asked of an item.", fields=tuple(faults))
     return reason, reference
+
+
+def _faults_of_a_till(wish: ItemWish) -> list[FieldFault]:
+    """What goes with one act alone: a till and a way with the one, seats that stay blocked with the other."""
+    faults = []
+    to_till = wish.action is ItemAction.HAND_TO_TILL
+    if to_till != (wish.device_id is not None):
+        faults.append(FieldFault("/device_id", "goes with hand-to-till, and with nothing else"))
+    if to_till != (wish.way is not None):
+        faults.append(FieldFault("/way", "goes with hand-to-till, and with nothing else"))
+    if not wish.seats_to_sale and wish.action is not ItemAction.TAKE_BACK:
+        faults.append(FieldFault("/seats_to_sale", "goes with take-back, and with nothing else"))
+    return faults
 
 
 def _invalid(pointer: str, words: str) -> InvalidRequestError:

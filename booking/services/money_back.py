@@ -35,7 +35,7 @@ from booking.domain.money_back import (
 )
 from booking.domain.replay import Outcome
 from booking.domain.text import storable_texts
-from booking.services.orders import order_as_it_stands
+from booking.services.orders import may_see, order_as_it_stands
 from booking.services.refusals import key_use, raise_refusal
 from booking.store import money_back_calls, ticket_queries
 from booking.store.database import Database
@@ -50,7 +50,7 @@ async def refundable_order(db: Database, caller: Caller, order_id: UUID) -> Refu
     """
     leads = caller.acts_for_all
     found = await money_back_calls.read_refundable(db, order_id, leads=leads)
-    if found is None or not (caller.sees_all or found.principal == caller.principal):
+    if found is None or not await may_see(db, caller, found.principal, order_id):
         raise OrderNotFoundError("There is no such order.")
     tickets = await ticket_queries.read_tickets(db, order_id)
     return RefundableOrder(

@@ -10,7 +10,7 @@ from booking.domain.model import Order
 from booking.domain.replay import Outcome
 from booking.domain.text import storable_texts
 from booking.services.refusals import key_use, raise_refusal
-from booking.store import order_queries, sale_calls
+from booking.store import order_queries, order_search_queries, sale_calls
 from booking.store.database import Database
 from booking.store.sale_lanes import SaleAnswer
 
@@ -22,9 +22,16 @@ async def read_order(db: Database, caller: Caller, order_id: UUID) -> Order:
         OrderNotFoundError: there is none that the caller may see.
     """
     order, principal = await _read(db, order_id)
-    if not (caller.sees_all or principal == caller.principal):
+    if not await may_see(db, caller, principal, order_id):
         raise OrderNotFoundError("There is no such order.")
     return order
+
+
+async def may_see(db: Database, caller: Caller, principal: str, order_id: UUID) -> bool:
+    """Whether the caller may see an order of `principal`: his own, one of which his till gives money back, or any."""
+    if caller.sees_all or principal == caller.principal:
+        return True
+    return caller.device_id is not None and await order_search_queries.owes_at(db, order_id, caller.device_id)
 
 
 async def order_as_it_stands(db: Database, order_id: UUID) -> Order:

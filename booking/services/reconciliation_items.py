@@ -23,9 +23,11 @@ from booking.domain.items import (
     ItemFilter,
     ItemList,
     ReconciliationItem,
+    Till,
     UnsettledFigures,
 )
 from booking.domain.model import MAX_AMOUNT_MINOR, ResultOutcome, SeatRef
+from booking.domain.money_back import RefundWay
 from booking.domain.text import refuse_unstorable
 from booking.services.item_timeline import timeline_of
 from booking.services.orders import order_as_it_stands
@@ -101,6 +103,11 @@ async def figures(db: Database) -> UnsettledFigures:
     return await reconciliation_queries.read_figures(db)
 
 
+async def open_tills(db: Database) -> tuple[Till, ...]:
+    """Tills to which money that is owed can be handed: somebody who may give it back is at work there (R33)."""
+    return await reconciliation_queries.list_open_tills(db)
+
+
 def check_filter(wanted: ItemFilter, limit: int = MOST) -> None:
     """Refuse a filter that no item can be asked for with.
 
@@ -131,6 +138,9 @@ def _approval_of(row: Record, caller: Caller) -> ApprovalAsked:
         order_id=row["order_id"],
         may_decide=caller.acts_for_all and caller.staff_id != row["asked_by"],
         outcome=ResultOutcome(row["outcome"]) if row["outcome"] else None,
+        seats_to_sale=row["seats_to_sale"],
+        device_id=row["device_id"],
+        way=RefundWay(row["way"]) if row["way"] else None,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from uuid import UUID
 
 from booking.domain.model import EventId, OrderId, SeatRef
 from booking.domain.order_search import OrderQuestion, OrderSummary
@@ -14,8 +15,22 @@ from booking.store.database import Database
 
 async def find_orders(db: Database, principal: str | None, asked: OrderQuestion, limit: int) -> list[OrderSummary]:
     """Orders of `principal`, or of everybody; at most `limit`."""
-    rows = await db.fetch(query("find_orders"), principal, asked.event_id, asked.status, asked.text, asked.after, limit)
+    rows = await db.fetch(
+        query("find_orders"), principal, asked.event_id, asked.status, asked.text, asked.after, limit, None
+    )
     return [await _summary(db, row) for row in rows]
+
+
+async def find_returns(db: Database, device_id: UUID, limit: int) -> list[OrderSummary]:
+    """Orders of which the till has to give money back; at most `limit`."""
+    rows = await db.fetch(query("find_orders"), None, None, None, "", None, limit, device_id)
+    return [await _summary(db, row) for row in rows]
+
+
+async def owes_at(db: Database, order_id: UUID, device_id: UUID) -> bool:
+    """Whether the till has to give back money of the order."""
+    owes: bool = (await db.fetch(query("owes_at"), order_id, device_id))[0]["owes"]
+    return owes
 
 
 async def server_time(db: Database) -> datetime:

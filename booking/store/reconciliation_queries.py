@@ -21,10 +21,12 @@ from booking.domain.items import (
     ItemWish,
     ReconciliationItem,
     StateFilter,
+    Till,
     UnknownFigures,
     UnsettledFigures,
 )
 from booking.domain.model import SeatRef
+from booking.domain.money_back import RefundWay
 from booking.sql import query
 from booking.store.connection import Limits, Record
 from booking.store.database import Database
@@ -33,8 +35,9 @@ from booking.store.sale_lanes import SaleAnswer
 
 # People wait for it, and it may have to wait for a sale.
 ACT_LIMITS = Limits(lock_ms=2_000, statement_ms=5_000, idle_in_transaction_ms=5_000, transaction_ms=8_000)
-SPARE_IDS = 3
-"""An act makes an operation, what follows from it, and an item, at most."""
+SPARE_IDS = 2 + 8
+"""An act makes an operation, what follows from it, and an item; who takes an order back makes an act, perhaps a house
+hold, and an operation for each part that it was paid in."""
 
 Place = tuple[datetime, UUID]
 """Where a list goes on: after the item of this time and id."""
@@ -99,7 +102,12 @@ async def read_actions(db: Database, item_id: UUID) -> tuple[AllowedAction, ...]
     rows = await db.fetch(query("read_item_actions"), item_id)
     return tuple(
         AllowedAction(
-            ItemAction(row["action"]), row["second_person"], row["most_minor"], row["why_not"], row["outcome_needed"]
+            ItemAction(row["action"]),
+            row["second_person"],
+            row["most_minor"],
+            row["why_not"],
+            row["outcome_needed"],
+            tuple(RefundWay(way) for way in row["ways"]),
         )
         for row in rows
     )
@@ -110,12 +118,18 @@ async def read_approval(db: Database, item_id: UUID) -> Record | None:
     return await db.fetchrow(query("read_item_approval"), item_id)
 
 
+async def list_open_tills(db: Database) -> tuple[Till, ...]:
+    """Tills with somebody at work who may give money back, by name."""
+    rows = await db.fetch(query("list_open_tills"))
+    return tuple(Till(row["device_id"], row["name"], row["staff_name"], row["since"]) for row in rows)
+
+
 async def act_on_item(db: Database, caller: Caller, item_id: UUID, wish: ItemWish, use: KeyUse) -> SaleAnswer:
     """Do, or ask a second person for, what is wanted; the database decides whether the item allows it."""
     return await _patient(
         db, "act_on_item", caller.principal, caller.staff_id, item_id, wish.action, wish.version, wish.reason,
-        wish.amount_minor, wish.reference, wish.order_id, wish.outcome or "", [uuid7() for _ in range(SPARE_IDS)],
-        use.key, use.digest,
+        wish.amount_minor, wish.reference, wish.order_id, wish.outcome or "", wish.seats_to_sale, wish.device_id,
+        wish.way or "", [uuid7() for _ in range(SPARE_IDS)], use.key, use.digest,
     )  # fmt: skip
 
 

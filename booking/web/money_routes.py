@@ -25,6 +25,10 @@ MONEY_ROUTES: Final[tuple[Route, ...]] = (
         KeyRule.READS, (Answer(200, wire.OrderList),), query=_SEARCH,
     ),
     Route(
+        "GET", "/v1/returns", money_back.find_returns, SELLERS, "Orders of which this till has to give money back",
+        KeyRule.READS, (Answer(200, wire.OrderList),),
+    ),
+    Route(
         "GET", f"{_ORDER}/refundable", money_back.refundable, STAFF, "What of an order's money can go back",
         KeyRule.READS, (Answer(200, wire.RefundableOrder),),
     ),

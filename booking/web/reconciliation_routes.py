@@ -53,6 +53,10 @@ RECONCILIATION_ROUTES: Final[tuple[Route, ...]] = (
         "A second person's word on what was asked", _KEYED, (Answer(200, wire.ItemDetail),), wire.ApprovalDecision,
     ),
     Route(
+        "GET", "/v1/tills", reconciliation.list_tills, OPERATORS, "Tills that can give back what is owed", _READS,
+        (Answer(200, wire.TillList),),
+    ),
+    Route(
         "GET", _SETTINGS, reconciliation.read_settings, OPERATORS, "How items are dealt with", _READS,
         (Answer(200, wire.ReconciliationSettings),),
     ),

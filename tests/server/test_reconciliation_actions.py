@@ -104,7 +104,8 @@ async def test_a_refused_capture_is_tried_again_and_tickets_wait_for_it(house: H
     step, item = await failed_capture(house)
     await prepare(house.db)
     assert await issue_new(house.db) == 0
-    assert offered(item) == [ItemAction.CAPTURE, ItemAction.SETTLED_OUTSIDE, ItemAction.NOTE]
+    acts = [ItemAction.CAPTURE, ItemAction.TAKE_BACK, ItemAction.SETTLED_OUTSIDE, ItemAction.NOTE]
+    assert offered(item) == acts
     open_item = await house.act(item, ItemAction.CAPTURE)
     assert open_item.item.state is ItemState.OPEN
     assert offered(open_item) == [ItemAction.ASK_AGAIN, ItemAction.NOTE]

@@ -94,9 +94,9 @@ class TestSecondPerson:
     async def test_a_currency_may_have_a_limit_of_its_own(self, house: House) -> None:
         _, item = await failed_capture(house)
         await house.db.fetch("""UPDATE reconciliation_settings SET limits_by_currency = '{"EUR": 10}'""")
-        assert [each.needs_second_person for each in item.actions] == [False, False, False]
+        assert [each.needs_second_person for each in item.actions] == [False] * 4
         seen = await house.read(item.item.item_id)
-        assert [each.needs_second_person for each in seen.actions] == [True, True, False]
+        assert [each.needs_second_person for each in seen.actions] == [True, True, True, False]
 
     async def test_who_asked_may_withdraw_and_another_may_refuse(self, house: House) -> None:
         _, item = await failed_capture(house)

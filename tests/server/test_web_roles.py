@@ -54,6 +54,7 @@ EXPECTED: dict[str, set[Role | None]] = {
     "PUT /v1/payments/{operation_id}/result": SELLERS,
     "POST /v1/orders/{order_id}/print-jobs": SELLERS,
     "GET /v1/orders/{order_id}/refundable": STAFF,
+    "GET /v1/returns": SELLERS,
     "POST /v1/orders/{order_id}/refunds": SELLERS,
     "POST /v1/orders/{order_id}/cancel-tickets": SELLERS,
     "PUT /v1/print-jobs/{print_job_id}": SELLERS,
@@ -92,6 +93,7 @@ EXPECTED: dict[str, set[Role | None]] = {
     "GET /v1/reconciliation/runs": OPERATORS,
     "GET /v1/reconciliation/runs/{run_id}": OPERATORS,
     "POST /v1/terminal-totals": SELLERS,
+    "GET /v1/tills": OPERATORS,
 }
 
 # A good body for each route, about things that do not exist: the answer is then 404 or 2xx, never 401 or 403.

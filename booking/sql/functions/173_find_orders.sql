@@ -1,8 +1,10 @@
 -- Orders looked up by staff, newest first (ids are UUIDv7, so that they sort by time). p_principal: this till's alone; p_after: older
 -- than this one; p_text, in this order: an order's number, a ticket's code; with an event also a seat by its label in any
--- writing (`A 12`, `Stalls A-12`), or the mark of a buyer (seat_actor). Planned anew each time: what is asked for decides the index.
+-- writing (`A 12`, `Stalls A-12`), or the mark of a buyer (seat_actor). p_returns: those alone of which this till has to give money
+-- back. Planned anew each time: what is asked for decides the index.
+DROP FUNCTION IF EXISTS find_orders(text, integer, text, text, uuid, integer);
 CREATE OR REPLACE FUNCTION find_orders(
-    p_principal text, p_event integer, p_status text, p_text text, p_after uuid, p_limit integer
+    p_principal text, p_event integer, p_status text, p_text text, p_after uuid, p_limit integer, p_returns uuid
 ) RETURNS TABLE (
     order_id uuid, event_id integer, event_name text, number text, status text, amount_minor bigint, currency text,
     created_at timestamptz, plan_id uuid, plan_version integer, seats integer[], places text[], buyer text,
@@ -15,6 +17,9 @@ DECLARE
 BEGIN
     IF v_whole <> '' THEN
         v_found := orders_named(v_whole, p_event);
+    ELSIF p_returns IS NOT NULL THEN
+        v_found := ARRAY(SELECT p.order_id FROM payment_operations p
+                          WHERE p.device_id = p_returns AND p.at_till AND p.status IN ('SENT', 'UNKNOWN'));
     END IF;
     RETURN QUERY
     SELECT o.order_id, o.event_id, e.name, o.number, o.status, o.amount_minor, o.currency, o.created_at, e.plan_id,

@@ -88,6 +88,9 @@ CREATE OR REPLACE FUNCTION has_follow_up(p_charge uuid, p_kind text, p_status te
                       AND c.parent_id = p_charge AND c.kind = p_kind AND c.status = p_status)
 $$;
 
+-- The key of a capture that stands for one that was refused, and done after all: a comparison finds it by the provider's word.
+CREATE OR REPLACE FUNCTION late_key(p_key text) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT 'late:' || p_key $$;
+
 -- In what situation an item is: booking/domain/item_actions.py names them and says what each allows.
 CREATE OR REPLACE FUNCTION situation_of_item(p_item reconciliation_items) RETURNS text LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -116,6 +119,8 @@ BEGIN
     ELSIF p_item.kind IN ('ours-only', 'amount-differs', 'currency-differs', 'state-differs')
        OR p_item.kind = 'result-conflict' AND v_op.kind <> 'sale' AND v_op.status = 'SUCCEEDED' THEN
         RETURN 'compared';
+    ELSIF is_late_capture(p_item, v_op) THEN
+        RETURN 'late-capture';
     END IF;
     RETURN situation_of_charge(v_op, v_charge);
 END $$;
@@ -126,14 +131,18 @@ RETURNS text LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_captured CONSTANT boolean := has_follow_up(p_charge.operation_id, 'capture', 'SUCCEEDED');
 BEGIN
-    IF p_charge.kind = 'cash' OR p_charge.kind = 'sale' AND p_charge.status <> 'SUCCEEDED' THEN
+    IF is_owed_at_a_till(p_op, p_charge) THEN
+        RETURN 'owed-at-a-till';
+    ELSIF p_charge.kind = 'cash' OR p_charge.kind = 'sale' AND p_charge.status <> 'SUCCEEDED' THEN
         RETURN 'to-be-told';
     ELSIF p_charge.kind = 'authorize' AND has_follow_up(p_charge.operation_id, 'void', 'SUCCEEDED') THEN
         RETURN 'to-be-told';
     ELSIF p_op.kind = 'capture' AND p_op.status = 'DECLINED' THEN
-        RETURN CASE WHEN v_captured THEN 'to-be-told' ELSE 'capture-missing' END;
+        RETURN CASE WHEN v_captured THEN 'to-be-told' WHEN is_taken_back(p_op.order_id) THEN 'to-be-let-go'
+                    ELSE 'capture-missing' END;
     ELSIF p_charge.kind = 'authorize' AND NOT v_captured THEN
-        RETURN CASE WHEN p_charge.advice = 'goods-issued' THEN 'to-be-told' ELSE 'to-be-let-go' END;
+        RETURN CASE WHEN p_charge.advice = 'goods-issued' AND NOT is_taken_back(p_op.order_id) THEN 'to-be-told'
+                    ELSE 'to-be-let-go' END;
     ELSIF p_charge.kind = 'sale' THEN
         RETURN 'to-be-told';  -- a terminal takes its own sale back, or a till pays it out
     ELSIF p_op.money_back_id IS NULL AND p_charge.advice = 'goods-issued' AND p_op.kind <> 'refund' THEN
@@ -174,12 +183,17 @@ CREATE OR REPLACE FUNCTION paid_back_by_items(p_charge uuid) RETURNS bigint LANG
        AND (a.money_back_id IS NULL OR b.created_at > a.created_at) AND b.idempotency_key NOT LIKE 'attached:%'
 $$;
 
--- The amount by which a limit of one person is measured: that of the act, and for a refund what went back so before.
+-- The amount by which a limit of one person is measured: that of the act, for money that goes back also what went back so before,
+-- and for an order that is taken back all of it.
 CREATE OR REPLACE FUNCTION measured_amount(p_item reconciliation_items, p_action text, p_amount bigint)
 RETURNS bigint LANGUAGE sql STABLE AS $$
-    SELECT p_amount + CASE WHEN p_action <> 'refund' THEN 0 ELSE coalesce((
-        SELECT paid_back_by_items(coalesce(p.parent_id, p.operation_id)) FROM payment_operations p
-         WHERE p.operation_id = p_item.operation_id), 0) END
+    SELECT CASE
+        WHEN p_action = 'take-back'
+            THEN (SELECT o.amount_minor FROM orders o WHERE o.order_id = p_item.order_id)
+        WHEN p_action NOT IN ('refund', 'hand-to-till') THEN p_amount
+        ELSE p_amount + coalesce((
+            SELECT paid_back_by_items(coalesce(p.parent_id, p.operation_id)) FROM payment_operations p
+             WHERE p.operation_id = p_item.operation_id), 0) END
 $$;
 
 -- What a situation allows, in the order in which people are shown it. The same table as in booking/domain/item_actions.py.
@@ -190,9 +204,11 @@ CREATE OR REPLACE FUNCTION actions_of_situation(p_situation text) RETURNS text[]
         WHEN 'at-a-till'         THEN '{settled-outside,note}'
         WHEN 'amount-unclear'    THEN '{ask-again,void,settled-outside,note}'
         WHEN 'under-way'         THEN '{ask-again,note}'
-        WHEN 'capture-missing'   THEN '{capture,settled-outside,note}'
+        WHEN 'capture-missing'   THEN '{capture,take-back,settled-outside,note}'
+        WHEN 'late-capture'      THEN '{refund,settled-outside,note}'
         WHEN 'to-be-let-go'      THEN '{void,settled-outside,note}'
-        WHEN 'to-be-paid-back'   THEN '{refund,settled-outside,note}'
+        WHEN 'to-be-paid-back'   THEN '{refund,hand-to-till,settled-outside,note}'
+        WHEN 'owed-at-a-till'    THEN '{hand-to-till,settled-outside,note}'
         WHEN 'stray-charge'      THEN '{attach,settled-outside,note}'
         WHEN 'stray-refund'      THEN '{attach,settled-outside,note}'
         WHEN 'tickets-waiting'   THEN '{ask-again,settled-outside,note}'
@@ -204,6 +220,11 @@ $$;
 -- Whether somebody has to say what became of the operation when it is settled outside: it has no answer yet.
 CREATE OR REPLACE FUNCTION needs_outcome(p_situation text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
     SELECT p_situation IN ('asked-of-provider', 'at-a-till', 'amount-unclear')
+$$;
+
+-- Acts that need a second person above the limit: MOVES_MONEY in booking/domain/item_actions.py.
+CREATE OR REPLACE FUNCTION moves_money(p_action text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT p_action IN ('capture', 'take-back', 'void', 'refund', 'hand-to-till', 'attach', 'settled-outside')
 $$;
 
 -- The settings, as somebody has changed them or as they are from the beginning.
@@ -224,20 +245,23 @@ DECLARE
     v_op     payment_operations;
     v_charge payment_operations;
 BEGIN
-    IF p_action NOT IN ('capture', 'void', 'refund') THEN
+    IF p_action NOT IN ('capture', 'void', 'refund', 'hand-to-till') THEN
         RETURN NULL;
     END IF;
     SELECT * INTO v_op FROM payment_operations p WHERE p.operation_id = p_item.operation_id;
     v_charge := charge_of(v_op);
-    IF p_action = 'refund' THEN
-        RETURN most_to_pay_back(v_op, v_charge);
+    IF p_action IN ('refund', 'hand-to-till') THEN
+        RETURN CASE WHEN is_late_capture(p_item, v_op) THEN (p_item.detail ->> 'reported_minor')::bigint
+                    ELSE most_to_pay_back(v_op, v_charge) END;
     END IF;
     RETURN coalesce((p_item.detail ->> 'reported_minor')::bigint, v_charge.amount_minor);
 END $$;
 
 -- What may be done with an item now. `why_not`: shown, and refused for now. Order as people are shown it.
+-- `ways`: by which money can be given back at a till.
+DROP FUNCTION IF EXISTS actions_of_item(reconciliation_items);
 CREATE OR REPLACE FUNCTION actions_of_item(p_item reconciliation_items)
-RETURNS TABLE (action text, most_minor bigint, second_person boolean, outcome_needed boolean, why_not text)
+RETURNS TABLE (action text, most_minor bigint, second_person boolean, outcome_needed boolean, why_not text, ways text[])
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_situation CONSTANT text := situation_of_item(p_item);
@@ -246,13 +270,17 @@ DECLARE
         SELECT FROM item_approvals a WHERE a.item_id = p_item.item_id AND a.decision = '');
 BEGIN
     IF v_situation = 'at-a-till' THEN
-        RETURN QUERY SELECT 'ask-again', NULL::bigint, false, false, 'terminal-tells-itself';
+        RETURN QUERY SELECT 'ask-again', NULL::bigint, false, false, 'terminal-tells-itself', '{}'::text[];
     END IF;
     RETURN QUERY
-    SELECT w.a, m.most, w.a IN ('capture', 'void', 'refund', 'attach', 'settled-outside')
+    SELECT w.a, m.most, moves_money(w.a)
                         AND coalesce(measured_amount(p_item, w.a, coalesce(m.most, p_item.amount_minor)) > v_limit, false),
            w.a = 'settled-outside' AND needs_outcome(v_situation),
-           CASE WHEN v_waits AND w.a <> 'note' THEN 'awaiting-approval' ELSE '' END
+           CASE WHEN v_waits AND w.a <> 'note' THEN 'awaiting-approval'
+                WHEN w.a = 'take-back' THEN why_not_take_back(p_item.order_id)
+                WHEN w.a = 'ask-again' AND is_under_way_at_a_till(p_item) THEN 'terminal-tells-itself'
+                ELSE '' END,
+           CASE WHEN w.a = 'hand-to-till' THEN ways_at_a_till(p_item) ELSE '{}' END
       FROM unnest(actions_of_situation(v_situation)) WITH ORDINALITY AS w (a, n)
      CROSS JOIN LATERAL (SELECT most_of_action(p_item, w.a) AS most) m
      ORDER BY w.n;

@@ -151,7 +151,9 @@ CREATE OR REPLACE FUNCTION matched_movements(p_run uuid) RETURNS TABLE (
     by_key AS MATERIALIZED (
         SELECT DISTINCT ON (p.operation_id) m.number, p.operation_id
           FROM run, moved m
-          JOIN payment_operations p ON p.idempotency_key = m.idempotency_key
+          JOIN payment_operations p ON p.idempotency_key = CASE
+               WHEN EXISTS (SELECT FROM payment_operations l WHERE l.idempotency_key = late_key(m.idempotency_key))
+               THEN late_key(m.idempotency_key) ELSE m.idempotency_key END
          WHERE m.idempotency_key <> '' AND p.provider = run.provider AND p.kind = m.kind
          -- Of several movements under one key: what became of it in the end, of the charge that we know, else the first.
          ORDER BY p.operation_id, m.status <> 'succeeded', m.provider_ref <> p.provider_ref, m.at, m.number),

@@ -33,6 +33,11 @@ async def find_orders(call: Call) -> Response:
     return answer(to_wire(await searching.find_orders(call.db, call.signed_in, asked), wire.OrderList))
 
 
+async def find_returns(call: Call) -> Response:
+    """Orders of which the caller's till has to give money back."""
+    return answer(to_wire(await searching.find_returns(call.db, call.signed_in), wire.OrderList))
+
+
 def _event_of(text: str) -> int | None:
     if text and not (text.isascii() and text.isdecimal() and len(text) <= 10 and 0 < int(text) < 2**31):
         raise invalid("query:event", "must be a positive integer")

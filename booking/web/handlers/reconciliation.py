@@ -8,7 +8,8 @@ from backend_client import wire
 from booking.domain.item_actions import ItemAction
 from booking.domain.items import ItemFilter, ItemWish, StateFilter
 from booking.domain.model import ResultOutcome
-from booking.services import item_actions, reconciliation_items, reconciliation_settings
+from booking.domain.money_back import RefundWay
+from booking.services import choose_provider, item_actions, reconciliation_items, reconciliation_settings
 from booking.services.reconciliation_settings import SettingsWish
 from booking.web.addresses import version_of
 from booking.web.bodies import invalid
@@ -56,11 +57,20 @@ async def act(call: Call) -> Response:
         reference=body.reference,
         order_id=body.order_id,
         outcome=None if body.outcome is None else ResultOutcome(body.outcome),
+        seats_to_sale=body.seats_to_sale,
+        device_id=body.device_id,
+        way=None if body.way is None else RefundWay(body.way),
     )
     outcome = await item_actions.act_on_item(
         call.db, call.signed_in, call.id("item_id"), wish, key=call.key, digest=call.digest
     )
     return answer_outcome(outcome, wire.ItemDetail, 200)
+
+
+async def list_tills(call: Call) -> Response:
+    """Tills to which money that is owed can be handed."""
+    tills = tuple(to_wire(till, wire.Till) for till in await reconciliation_items.open_tills(call.db))
+    return answer(wire.TillList(tills=tills, server_time=await choose_provider.read_time(call.db)))
 
 
 async def decide(call: Call) -> Response:

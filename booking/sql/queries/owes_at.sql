@@ -1,0 +1,1 @@
+SELECT owes_at($1, $2) AS owes
