@@ -13,7 +13,7 @@ from booking.domain.errors import AuthorityAwayError, BookingError
 from booking.room.authority import News, Purchase, SaleState
 from booking.room.event_room import Availability
 from booking.sql import query
-from booking.store import staff_queries
+from booking.store import admission_queries, staff_queries
 from booking.store.connection import ANSWER_LIMITS, Record
 from booking.store.database import Database
 
@@ -30,6 +30,13 @@ class BookingLink:
         self._db: Database | None = None
         self._looked_at = self._published_at = -_PUBLISH_EVERY_S
         self._published: frozenset[str] = frozenset()
+        self._address = ""
+        self._announced: tuple[str, tuple[int, ...]] = ("", ())
+        self._announced_at = -_PUBLISH_EVERY_S
+
+    def serves_at(self, url: str) -> None:
+        """Where fans and the controller of admission reach this room: left there from now on."""
+        self._address = url.rstrip("/")
 
     async def hear(self, events: tuple[int, ...], cursor: str, keys: Mapping[str, Ed25519PublicKey]) -> News:
         """See `Authority.hear`.
@@ -52,6 +59,7 @@ class BookingLink:
             self._db = await Database.open(self._dsn, application="taquilla room", limits=ANSWER_LIMITS, lanes=False)
         db, now = self._db, monotonic()
         await self._publish(db, keys, now)
+        await self._announce(db, events, now)
         clock = await db.fetchrow("SELECT booking_now() AS now")
         since = datetime.fromisoformat(cursor) if cursor else datetime.now(UTC) - timedelta(hours=1)
         bought = await db.fetch(query("read_admission_purchases"), since, list(events))
@@ -73,6 +81,18 @@ class BookingLink:
         raw = [key.public_bytes_raw() for key in keys.values()]
         await db.call(query("publish_admission_keys"), list(keys), raw)
         self._published_at, self._published = now, frozenset(keys)
+
+    async def _announce(self, db: Database, events: tuple[int, ...], now: float) -> None:
+        """Leave the room's address for its events: at once when they change, else seldom."""
+        known = (self._address, events)
+        if (
+            not self._address
+            or not events
+            or (known == self._announced and now - self._announced_at < _PUBLISH_EVERY_S)
+        ):
+            return
+        await admission_queries.announce_rooms(db, events, self._address)
+        self._announced, self._announced_at = known, now
 
 
 def _purchase_of(row: Record) -> Purchase:

@@ -8,6 +8,8 @@ import msgspec
 from starlette.responses import Response
 
 from backend_client import wire
+from booking.domain.admission_control import BY_CONTROLLER
+from booking.domain.caller import ADMISSION_CONTROLLER
 from booking.domain.text import storable_texts
 from booking.room.calls import OPERATOR_BODY, Call, Route, answer
 from booking.room.house import Hosted, House
@@ -118,6 +120,8 @@ def figures(house: House, hosted: Hosted) -> wire.RoomFigures:
 
 def _name(call: Call) -> str:
     caller = call.signed_in
+    if caller.staff_id == ADMISSION_CONTROLLER:
+        return BY_CONTROLLER
     return f"staff:{caller.staff_id}" if caller.staff_id else caller.principal
 
 

@@ -31,7 +31,7 @@ def settings_of(row: Record) -> SetAdmission:
     """The settings in a row of `read_admission`; an event that nobody has set stays as its room was set."""
     room = room_of(row)
     if row["version"] is None:
-        if room is None or room.heard_at is None:
+        if room is None or room.version == 0:
             return SetAdmission()
         cap = max(SetAdmission().cap_per_minute, room.new_users_per_minute)
         return SetAdmission(
@@ -121,7 +121,7 @@ async def keep_state(
 ) -> bool:
     """Keep what was decided; False when this one leads no longer. `state` by column name."""
     lines = [
-        {"at": one.at, "by": one.by, "mode": one.mode, "from_per_minute": one.from_per_minute,
+        {"at": one.at, "principal": one.by, "mode": one.mode, "from_per_minute": one.from_per_minute,
          "to_per_minute": one.to_per_minute, "reason": one.why.code, "words": one.why.words,
          "numbers": dict(one.why.numbers)}
         for one in changes

@@ -91,18 +91,27 @@ def _collect_less() -> None:
     gc.set_threshold(_COLLECT_AFTER, 20, 100)
 
 
-async def serve_until(end: asyncio.Event, chosen: argparse.Namespace, app: Stoppable) -> None:
+async def serve_until(
+    end: asyncio.Event,
+    chosen: argparse.Namespace,
+    app: Stoppable,
+    on_listening: Callable[[str], None] | None = None,
+) -> None:
     """Listen as `chosen` says (`add_listening_arguments`) until `end`; the ready file is written once it works.
+
+    `on_listening` hears the address before that.
 
     Raises:
         OSError: somebody listens there already.
     """
-    with _reserved_port(chosen.host, chosen.port) as port:
+    with reserved_port(chosen.host, chosen.port) as port:
         server = _server(chosen, app, port)
         serving = asyncio.create_task(server.serve(), name="granian")
         await _wait_listening(chosen.host, port, serving)
     url = f"{'https' if chosen.tls_certificate else 'http'}://{_in_url(chosen.host)}:{port}"
     log.info("serving %s", url)
+    if on_listening is not None:
+        on_listening(url)
     own_process.write_ready_file(chosen.ready_file, {"port": port, "url": url})
     ending = asyncio.create_task(end.wait(), name="end")
     await asyncio.wait({serving, ending}, return_when=asyncio.FIRST_COMPLETED)
@@ -131,8 +140,8 @@ def _server(chosen: argparse.Namespace, app: Stoppable, port: int) -> Server:
 
 
 @contextmanager
-def _reserved_port(host: str, port: int) -> Iterator[int]:
-    """A port that stays ours until the server listens on it.
+def reserved_port(host: str, port: int, *, for_child: bool = False) -> Iterator[int]:
+    """A port that stays ours until the server listens on it; `for_child`: one that is started meanwhile as a process.
 
     Raises:
         OSError: somebody listens there already.
@@ -149,6 +158,7 @@ def _reserved_port(host: str, port: int) -> Iterator[int]:
     # On Linux the server shares its port, so a socket that never listens can keep it for us meanwhile.
     with socket.socket(family, socket.SOCK_STREAM) as keeper:
         keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(for_child))  # the child may look at it, as above
         keeper.bind((address[0], free, *address[2:]))
         yield free
 

@@ -32,7 +32,9 @@ from booking.services.migrate import MigrationError, require_own_schema
 from booking.services.providers import add_provider_arguments, check_secrets, is_any_chosen
 from booking.store.database import Database
 
-TASKS = ("sequencer", "sweeper", "expiry", "tickets", "payments", "webhooks", "reconciliation", "retention")
+TASKS = (
+    "sequencer", "sweeper", "expiry", "tickets", "payments", "webhooks", "reconciliation", "retention", "admission",
+)  # fmt: skip
 CANNOT_REACH = 3
 
 Task = Callable[[], Awaitable[None]]
@@ -100,6 +102,7 @@ def tasks_of(db: Database, names: Sequence[str], providers: argparse.Namespace |
         "retention": lambda: retention.run(db),
         "webhooks": lambda: webhooks.run(db),
         "reconciliation": _reconciliation(db, providers),
+        "admission": _admission(db),
     }
     if providers is not None:
         known["payments"] = _payments(db, providers)
@@ -110,6 +113,12 @@ def _payments(db: Database, providers: argparse.Namespace) -> Task:
     from booking.workers import payment_worker
 
     return lambda: payment_worker.run(db, providers)
+
+
+def _admission(db: Database) -> Task:
+    from booking.workers import admission_worker
+
+    return lambda: admission_worker.run(db)
 
 
 def _reconciliation(db: Database, providers: argparse.Namespace | None) -> Task:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.server.conftest import cluster, database, dsn, shelf, template
+from tests.server.conftest import clock, cluster, database, dsn, shelf, template
 
-__all__ = ["cluster", "database", "dsn", "shelf", "template"]
+__all__ = ["clock", "cluster", "database", "dsn", "shelf", "template"]

@@ -101,11 +101,11 @@ BEGIN
            room = excluded.room;
     FOR v_change IN
         SELECT c.* FROM jsonb_to_recordset(p_changes) AS c (
-            at timestamptz, by text, mode text, from_per_minute float8, to_per_minute float8, reason text, words text,
+            at timestamptz, principal text, mode text, from_per_minute float8, to_per_minute float8, reason text, words text,
             numbers jsonb)
     LOOP
         PERFORM note_admission_change(
-            p_event, v_change.at, v_change.by, '', v_change.mode, v_change.from_per_minute, v_change.to_per_minute,
+            p_event, v_change.at, v_change.principal, '', v_change.mode, v_change.from_per_minute, v_change.to_per_minute,
             v_change.reason, v_change.words, v_change.numbers);
     END LOOP;
     RETURN true;

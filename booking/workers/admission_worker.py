@@ -1,0 +1,257 @@
+"""The controller of admission: once a second it looks at each event with a room, decides, and tells the room (R20).
+
+Of all controllers one acts: the one with the lease. What is decided is stored before the room is told, with the line of
+the log that says why; so whoever comes after a crash goes on from there. The room's settings have a version: it refuses
+a controller that has lost its lease unawares.
+
+It has connections of its own, because it must decide when the others wait. While the database is away it tells the
+rooms that it knows to let nobody in (they stop by themselves a few seconds later), and keeps the lines of the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+from uuid import UUID, uuid4
+
+from booking.domain.admission_control import AdmissionChange, AdmissionSettings, AdmissionState
+from booking.domain.admission_control_signals import AdmissionSignals, strains
+from booking.domain.admission_desk import SetAdmission
+from booking.domain.admission_steering import RoomSight, orders, step, take_over
+from booking.domain.errors import BookingError
+from booking.services.service_account import ServiceAccount
+from booking.store import admission_queries as queries
+from booking.store.connection import ANSWER_LIMITS
+from booking.store.database import Database
+from booking.workers.admission_signals import Signals
+from booking.workers.room_line import Line, RoomLine
+
+EVERY_S = 1.0
+LEASE_S = 3.0
+_DATABASE_WITHIN_S = 1.5
+_MOST_KEPT = 100
+
+log = logging.getLogger(__name__)
+
+
+class SignalSource(Protocol):
+    """Where figures come from."""
+
+    async def refresh(self) -> None:
+        """Once a second, before events are read."""
+        ...
+
+    async def read(self, event_id: int) -> tuple[AdmissionSignals, datetime]:
+        """The figures of an event, and when they were measured."""
+        ...
+
+
+@dataclass(slots=True)
+class Steered:
+    """One event as this controller knows it. `unsaved`: lines of the log that the database has not got yet."""
+
+    event_id: int
+    room: RoomSight
+    settings: SetAdmission = field(default_factory=SetAdmission)
+    state: AdmissionState | None = None
+    words: str = ""
+    signals: AdmissionSignals = field(default_factory=AdmissionSignals)
+    measured_at: datetime | None = None
+    unsaved: list[AdmissionChange] = field(default_factory=list)
+
+
+async def run(db: Database) -> None:
+    """Steer until cancelled, over connections of its own to the same database."""
+    own = await Database.open(
+        db.dsn, lanes=False, application="taquilla admission", general_size=2, sale_size=1, limits=ANSWER_LIMITS
+    )
+    account = ServiceAccount(own)
+    line = RoomLine(account.token)
+    try:
+        await Controller(own, account, line, Signals(own)).run()
+    finally:
+        await line.close()
+        await own.close()
+
+
+class Controller:
+    """See the module. From one event loop."""
+
+    def __init__(self, db: Database, account: ServiceAccount, line: Line, signals: SignalSource) -> None:
+        self._db, self._account, self._line, self._signals = db, account, line, signals
+        self.holder: UUID = uuid4()
+        self.leads = False
+        self.events: dict[int, Steered] = {}
+        self._heard_at: tuple[datetime, float] | None = None
+        self._is_silent = False
+
+    async def run(self) -> None:
+        """Second after second, until cancelled; then the lease is given back."""
+        loop = asyncio.get_running_loop()
+        due = loop.time()
+        try:
+            while True:
+                await self.once()
+                due = max(due + EVERY_S, loop.time())
+                await asyncio.sleep(due - loop.time())
+        finally:
+            if self.leads:
+                await self._resign()
+
+    async def once(self) -> None:
+        """One second of all events."""
+        try:
+            async with asyncio.timeout(_DATABASE_WITHIN_S):
+                now = await self._lead()
+        except (BookingError, TimeoutError) as error:
+            await self._without_authority(error)
+            return
+        if self.leads:
+            results = await asyncio.gather(
+                *(self._steer(one, now) for one in list(self.events.values())), return_exceptions=True
+            )
+            for result in results:
+                if isinstance(result, Exception):  # a fault with one event must not stop the others
+                    log.error("admission of an event could not be steered", exc_info=result)
+
+    # ------------------------------------------------------------ who leads, and what
+
+    async def _lead(self) -> datetime:
+        """Renew the lease; whoever leads anew reads where the last one stopped. Returns the authority's time."""
+        led = self.leads
+        now, self.leads = await queries.lead(self._db, self.holder, LEASE_S)
+        self._heard_at, self._is_silent = (now, asyncio.get_running_loop().time()), False
+        if not self.leads:
+            self.events.clear()
+            return now
+        if not led:
+            log.info("admission: this controller leads now")
+        await self._account.learn_key()
+        await self._signals.refresh()
+        rooms = await queries.list_rooms(self._db)
+        self.events = {event_id: self._known(event_id, url) for event_id, url in rooms.items()}
+        return now
+
+    def _known(self, event_id: int, url: str) -> Steered:
+        known = self.events.get(event_id)
+        if known is None:
+            return Steered(event_id, RoomSight(url=url))
+        if known.room.url != url:
+            known.room = RoomSight(url=url)
+        return known
+
+    async def _resign(self) -> None:
+        try:
+            async with asyncio.timeout(_DATABASE_WITHIN_S):
+                await queries.resign(self._db, self.holder)
+        except (BookingError, TimeoutError):
+            log.debug("the lease ends by itself")
+
+    # ------------------------------------------------------------ one event
+
+    async def _steer(self, one: Steered, now: datetime) -> None:
+        row, room = await asyncio.gather(
+            queries.read_admission(self._db, one.event_id), self._line.look(one.room.url, one.event_id, one.room)
+        )
+        if row is None:
+            return
+        stored = queries.room_of(row) if one.state is None else None
+        if stored is not None and stored.url == room.url:
+            room = replace(room, pause_told=stored.pause_told and room.is_paused)
+        before, one.room, one.settings = one.room, room, queries.settings_of(row)
+        await self._read_signals(one, now)
+        settings = one.settings.for_the_law()
+        known = one.state or queries.state_of(row)
+        if one.settings.version == 0 or (known is None and not room.is_there):
+            await self._look_on(one, now)
+            return
+        if one.state is None or room.new_users_per_minute < before.new_users_per_minute:
+            # New to it, or somebody else has slowed the room, or it has lost its store: no jump back up.
+            one.state = take_over(known, settings, room)
+        await self._decide(one, settings, now)
+
+    async def _read_signals(self, one: Steered, now: datetime) -> None:
+        """Figures that do not come in time stay the last ones, and grow old."""
+        try:
+            async with asyncio.timeout(_DATABASE_WITHIN_S):
+                one.signals, one.measured_at = await self._signals.read(one.event_id)
+        except (BookingError, TimeoutError) as error:
+            log.warning("figures of event %s: %s", one.event_id, str(error) or "not in time")
+            one.measured_at = one.measured_at or now - timedelta(days=1)
+        if one.room.is_there:
+            one.signals = replace(one.signals, active_shoppers=float(one.room.active))
+
+    async def _look_on(self, one: Steered, now: datetime) -> None:
+        """Nobody has set anything, or the room was never seen: it does as it was set, and operators see it."""
+        one.state, one.words = None, ""
+        shown = take_over(None, one.settings.for_the_law(), one.room)
+        await self._keep(one, shown, now)
+
+    async def _decide(self, one: Steered, settings: AdmissionSettings, now: datetime) -> None:
+        if one.state is None or one.measured_at is None:
+            return
+        state, why, change = step(one.state, settings, one.signals, one.measured_at, one.room, now)
+        if change is not None:
+            one.unsaved.append(change)
+        one.words = why.words
+        if not await self._keep(one, state, now):
+            self.leads = False
+            return
+        one.state = state
+        one.unsaved.clear()
+        await self._tell(one, settings)
+
+    async def _keep(self, one: Steered, state: AdmissionState, now: datetime) -> bool:
+        return await queries.keep_state(self._db, self.holder, one.event_id, _as_stored(one, state, now), one.unsaved)
+
+    async def _tell(self, one: Steered, settings: AdmissionSettings) -> None:
+        if one.state is None or not one.room.is_there:
+            return
+        told = orders(one.state, settings, one.room)
+        if told:
+            one.room = await self._line.tell(one.room, one.event_id, told, f"{one.state.reason}: {one.words}")
+            if one.room.problem:
+                log.warning("room of event %s: %s", one.event_id, one.room.problem)
+
+    # ------------------------------------------------------------ without the authority
+
+    async def _without_authority(self, error: BaseException) -> None:
+        """The database is silent: who leads tells the rooms to let nobody in, once each; nobody else can lead now."""
+        if not self._is_silent:
+            log.warning("admission: %s", str(error) or "the database is silent")
+        self._is_silent = True
+        if self._heard_at is None or not self.leads:
+            return
+        heard, at = self._heard_at
+        now = heard + timedelta(seconds=asyncio.get_running_loop().time() - at)
+        await asyncio.gather(*(self._stop(one, now) for one in self.events.values()))
+
+    async def _stop(self, one: Steered, now: datetime) -> None:
+        if one.state is None or one.measured_at is None:
+            return
+        settings = one.settings.for_the_law()
+        away = replace(one.signals, authority_away=True)
+        version = one.room.version
+        one.room = await self._line.look(one.room.url, one.event_id, one.room)
+        one.state, why, change = step(one.state, settings, away, one.measured_at, one.room, now)
+        one.words = why.words
+        if change is not None and len(one.unsaved) < _MOST_KEPT:
+            one.unsaved.append(change)
+        if one.room.version == version:  # else another controller reaches the database, and leads
+            await self._tell(one, settings)
+
+
+def _as_stored(one: Steered, state: AdmissionState, now: datetime) -> Mapping[str, Any]:
+    measured_at = one.measured_at or now
+    limits = one.settings.targets
+    figures = {name: getattr(one.signals, name) for name in AdmissionSignals.__dataclass_fields__}
+    figures.pop("authority_away")
+    figures |= {"measured_at": measured_at, "strains": dict(strains(one.signals, limits))}
+    return {
+        "per_minute": state.per_minute, "law": state.law, "reason": state.reason, "words": one.words,
+        "decided_at": now, "measured_at": measured_at, "figures": figures, "room": one.room,
+    }  # fmt: skip

@@ -1,0 +1,307 @@
+"""The controller: one acts, restarts do not jump, what is silent lets nobody in, all is in the log (R20)."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from backend_client import wire
+from booking.domain.admission_control_signals import AdmissionSignals
+from booking.domain.admission_steering import RoomSight
+from booking.domain.caller import Role
+from booking.services.service_account import ServiceAccount
+from booking.services.sign_in import create_account
+from booking.sql import query
+from booking.store import admission_queries
+from booking.store.database import Database
+from booking.workers.admission_worker import Controller
+from tests.room.room_process import Visitor, room_running
+from tests.server.box_office import Clock, make_event
+from tests.server.web_api import Api, api_over
+
+CALM = AdmissionSignals(queue_age_ms=5.0, hold_p99_ms=20.0, lock_waits=0.0)
+STRAINED = replace(CALM, lock_waits=20.0)
+URL = "http://room.test"
+
+
+@dataclass
+class FakeRoom:
+    """A room as a line reaches it; `told` has every order."""
+
+    sight: RoomSight = field(
+        default_factory=lambda: RoomSight(
+            url=URL, is_there=True, new_users_per_minute=120, total_active_users=200, version=1, waiting=500, active=10
+        )
+    )
+    is_silent: bool = False
+    told: list[Mapping[str, int | bool]] = field(default_factory=list)
+
+    async def look(self, _url: str, _event_id: int, before: RoomSight | None) -> RoomSight:
+        known = before or RoomSight(url=URL)
+        if self.is_silent:
+            return replace(known, is_there=False, problem="silent")
+        return replace(self.sight, pause_told=known.pause_told and self.sight.is_paused)
+
+    async def tell(self, room: RoomSight, _event_id: int, orders: Mapping[str, int | bool], _reason: str) -> RoomSight:
+        assert room.version == self.sight.version
+        self.told.append(orders)
+        names = {"paused": "is_paused"}
+        changed = {names.get(name, name): value for name, value in orders.items()}
+        self.sight = replace(self.sight, version=room.version + 1, **changed)  # type: ignore[arg-type]
+        return replace(self.sight, pause_told=bool(orders.get("paused", room.pause_told)))
+
+    @property
+    def rate(self) -> int:
+        return self.sight.new_users_per_minute
+
+
+class Told:
+    """Figures that the test names."""
+
+    def __init__(self, db: Database) -> None:
+        self.db, self.signals = db, CALM
+        self.is_old = False
+
+    async def refresh(self) -> None:
+        """Nothing to be read."""
+
+    async def read(self, _event_id: int) -> tuple[AdmissionSignals, datetime]:
+        row = await self.db.fetchrow("SELECT booking_now() - make_interval(secs => $1) AS at", 60.0 * self.is_old)
+        assert row is not None
+        return self.signals, row["at"]
+
+
+@dataclass
+class Desk:
+    """One event with a room, an operator, and controllers whose seconds the test counts."""
+
+    api: Api
+    event: int
+    ops: str
+    clock: Clock
+    room: FakeRoom
+    figures: Told
+
+    def controller(self) -> Controller:
+        return Controller(self.api.db, ServiceAccount(self.api.db), self.room, self.figures)
+
+    async def set(self, **change: object) -> None:
+        version = (await self.read()).settings.version
+        body = {"expected_version": version, "reason": "test", **change}
+        done = await self.api.call("PUT", f"/v1/events/{self.event}/admission", body, token=self.ops)
+        assert done.status_code == 200, done.text
+
+    async def read(self) -> wire.AdmissionControl:
+        answer = await self.api.call("GET", f"/v1/events/{self.event}/admission", token=self.ops)
+        return msgspec.json.decode(answer.content, type=wire.AdmissionControl)
+
+    async def changes(self) -> list[wire.AdmissionChange]:
+        """Oldest first."""
+        answer = await self.api.call("GET", f"/v1/events/{self.event}/admission/changes?limit=500", token=self.ops)
+        return list(reversed(msgspec.json.decode(answer.content, type=wire.AdmissionChangeList).changes))
+
+    async def seconds(self, controller: Controller, count: int) -> None:
+        for _ in range(count):
+            await self.clock.move(seconds=1)
+            await controller.once()
+
+
+@pytest.fixture
+async def desk(database: Database, clock: Clock) -> AsyncIterator[Desk]:
+    event = await make_event(database)
+    await admission_queries.announce_rooms(database, [event], URL)
+    async with api_over(database) as api:
+        yield Desk(api, event, await api.staff(Role.OPS), clock, FakeRoom(), Told(database))
+
+
+async def test_a_room_that_nobody_has_set_is_looked_at_and_left_alone(desk: Desk) -> None:
+    controller = desk.controller()
+    await desk.seconds(controller, 3)
+    seen = await desk.read()
+    assert desk.room.told == []
+    assert (seen.settings.version, seen.settings.manual_per_minute, seen.per_minute) == (0, 120, 120.0)
+    assert seen.room is not None
+    assert (seen.room.waiting, seen.room.is_there, seen.is_steered) == (500, True, False)
+
+
+async def test_it_rises_to_the_cap_falls_under_strain_and_says_why(desk: Desk) -> None:
+    controller = desk.controller()
+    await desk.set(mode="automatic", cap_per_minute=1_000, total_active_users=5_000)
+    await desk.seconds(controller, 20)
+    calm = desk.room.rate
+    desk.figures.signals = STRAINED
+    await desk.seconds(controller, 5)
+    assert 900 <= calm <= 1_000
+    assert desk.room.rate <= calm / 2
+    assert desk.room.sight.total_active_users == 5_000
+    seen = await desk.read()
+    assert (seen.reason, seen.is_steered) == (wire.AdmissionReason.STRAIN, True)
+    assert seen.figures is not None
+    assert seen.figures.strains["lock_waits"] == 2.5
+    changes = await desk.changes()
+    assert [one.change_no for one in changes] == list(range(1, len(changes) + 1))
+    last = changes[-1]
+    assert (last.by, last.reason) == ("controller", wire.AdmissionReason.STRAIN)
+    assert (last.numbers["lock_waits"], last.numbers["limit"]) == (20.0, 8.0)
+    rates = [one for one in changes if one.by == "controller"]
+    assert all(before.to_per_minute == after.from_per_minute for before, after in itertools.pairwise(rates))
+    assert round(last.to_per_minute) == desk.room.rate
+
+
+async def test_a_controller_started_anew_goes_on_without_a_jump(desk: Desk) -> None:
+    await desk.set(mode="automatic", cap_per_minute=1_000)
+    first = desk.controller()
+    await desk.seconds(first, 20)
+    before, good = desk.room.rate, (await desk.read()).good_per_minute
+    second = desk.controller()
+    await desk.seconds(second, 2)
+    assert (first.leads, second.leads) == (True, False)
+    await desk.clock.move(seconds=10)  # the first one is gone, its lease ends
+    await desk.seconds(second, 1)
+    assert desk.room.rate == pytest.approx(before, rel=0.05)
+    assert (await desk.read()).good_per_minute == pytest.approx(good, rel=0.05)
+    await desk.seconds(first, 1)
+    assert (first.leads, second.leads) == (False, True)
+
+
+async def test_a_room_that_was_slowed_meanwhile_is_not_jumped_back_up(desk: Desk) -> None:
+    """It lost its store, or somebody set it: the controller comes up from there as after a strain."""
+    controller = desk.controller()
+    await desk.set(mode="automatic", cap_per_minute=1_000)
+    await desk.seconds(controller, 20)
+    desk.room.sight = replace(desk.room.sight, new_users_per_minute=60, version=40)
+    rates = []
+    for _ in range(6):
+        await desk.seconds(controller, 1)
+        rates.append(desk.room.rate)
+    assert rates[0] <= 75
+    assert all(after <= 1.26 * before for before, after in itertools.pairwise(rates))
+    assert rates[-1] > rates[0]
+
+
+async def test_a_silent_room_is_told_when_it_is_back_and_never_higher_than_it_was(desk: Desk) -> None:
+    controller = desk.controller()
+    await desk.set(mode="automatic", cap_per_minute=1_000)
+    await desk.seconds(controller, 10)
+    before, told = desk.room.rate, len(desk.room.told)
+    desk.room.is_silent = True
+    await desk.seconds(controller, 10)
+    seen = await desk.read()
+    assert len(desk.room.told) == told
+    assert seen.room is not None
+    assert (seen.room.is_there, seen.room.problem) == (False, "silent")
+    assert seen.per_minute <= before + 1
+    desk.figures.signals = STRAINED
+    await desk.seconds(controller, 4)
+    desk.room.is_silent = False
+    await desk.seconds(controller, 1)
+    assert desk.room.rate <= before / 2
+
+
+async def test_paused_is_zero_at_once_and_the_rooms_own_pause_is_left_alone(desk: Desk) -> None:
+    controller = desk.controller()
+    await desk.set(mode="manual", manual_per_minute=100)
+    desk.room.sight = replace(desk.room.sight, is_paused=True)
+    await desk.seconds(controller, 3)
+    assert desk.room.sight.is_paused
+    desk.room.sight = replace(desk.room.sight, is_paused=False)
+    await desk.set(mode="paused")
+    await desk.seconds(controller, 1)
+    assert (desk.room.rate, desk.room.sight.is_paused) == (0, True)
+    await desk.set(mode="manual")
+    await desk.seconds(controller, 1)
+    assert not desk.room.sight.is_paused
+    assert desk.room.rate < 20
+    await desk.seconds(controller, 30)
+    assert desk.room.rate == 100
+
+
+async def test_figures_that_stopped_coming_let_nobody_in(desk: Desk) -> None:
+    controller = desk.controller()
+    await desk.set(mode="automatic")
+    await desk.seconds(controller, 5)
+    desk.figures.is_old = True
+    await desk.seconds(controller, 1)
+    assert desk.room.rate == 0
+    assert (await desk.read()).reason is wire.AdmissionReason.FIGURES_MISSING
+
+
+async def test_while_the_database_is_away_the_room_is_stopped_and_the_log_catches_up(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    controller = desk.controller()
+    await desk.set(mode="automatic", cap_per_minute=1_000)
+    await desk.seconds(controller, 10)
+
+    async def silent(*_: object) -> tuple[datetime, bool]:
+        raise TimeoutError
+
+    with monkeypatch.context() as away:
+        away.setattr(admission_queries, "lead", silent)
+        await controller.once()
+        assert desk.room.rate == 0
+        await controller.once()
+    await desk.seconds(controller, 1)
+    assert any(one.reason is wire.AdmissionReason.AUTHORITY_AWAY for one in await desk.changes())
+    rates = [desk.room.rate]
+    for _ in range(8):
+        await desk.seconds(controller, 1)
+        rates.append(desk.room.rate)
+    assert rates == sorted(rates)
+    assert rates[1] < 50
+
+
+async def test_two_controllers_at_once_decide_one_after_the_other(desk: Desk) -> None:
+    """W: whichever leads decides; together they make one unbroken log."""
+    await desk.set(mode="automatic", cap_per_minute=1_000)
+    pair = [desk.controller(), desk.controller()]
+    for _ in range(15):
+        await desk.clock.move(seconds=1)
+        await asyncio.gather(*(one.once() for one in pair))
+    assert [one.leads for one in pair].count(True) == 1
+    steps = [one for one in await desk.changes() if one.by == "controller"]
+    assert all(a.to_per_minute == b.from_per_minute for a, b in itertools.pairwise(steps))
+
+
+@asynccontextmanager
+async def with_room(database: Database, dsn: str, folder: Path) -> AsyncIterator[tuple[Api, Visitor, int]]:
+    event = await make_event(database, 40, admission=True)
+    async with api_over(database) as api, room_running(folder, "--dsn", dsn) as room:
+        staff = Visitor(room.client, await api.staff(Role.OPS))
+        opening = {"opens_at": "2026-01-01T00:00:00Z", "reason": "test", "queueing": "fifo"}
+        assert (await staff.call("PUT", f"/v1/rooms/{event}", opening)).status_code == 201
+        yield api, staff, event
+
+
+async def test_it_finds_a_real_room_and_sets_it_with_a_token_of_its_own(
+    database: Database, dsn: str, tmp_path: Path
+) -> None:
+    """`admission_worker.run` as the worker process runs it: the room makes itself known, and logs who set it."""
+    from booking.workers import admission_worker
+
+    async with with_room(database, dsn, tmp_path / "data") as (api, staff, event):
+        await create_account(database)
+        ops = await api.staff(Role.OPS)
+        body = {"expected_version": 0, "reason": "test", "mode": "manual", "manual_per_minute": 90}
+        assert (await api.call("PUT", f"/v1/events/{event}/admission", body, token=ops)).status_code == 200
+        steering = asyncio.create_task(admission_worker.run(database), name="controller")
+        try:
+            async with asyncio.timeout(20):
+                log: list[wire.RoomChange] = []
+                while not any(one.who == "controller" for one in log):
+                    await asyncio.sleep(0.1)
+                    answer = await staff.call("GET", f"/v1/rooms/{event}/changes")
+                    log = list(msgspec.json.decode(answer.content, type=wire.RoomChangeList).changes)
+        finally:
+            steering.cancel()
+            await asyncio.gather(steering, return_exceptions=True)
+    rooms = await database.fetch(query("list_admission_rooms"))
+    assert [row["event_id"] for row in rooms] == [event]
