@@ -66,7 +66,7 @@ from backend_client.feed import Dial, dial_websocket
 from backend_client.steady_time import steady_seconds
 from backend_client.wire import DeviceId
 from resources import read_bytes
-from widgets.theme import apply_theme
+from widgets.theme import apply_theme, undressed
 
 DONE, FOUND_WRONG, WRONG_USE, CANNOT_REACH = 0, 1, 2, 3
 _PARENT_LOOK_MS: Final = 1000
@@ -246,7 +246,8 @@ def make_console(
     """The window over a desk, with everything bound."""
     theme = theme_of(settings.get(THEME), patterned=settings.get(PATTERNS))
     around = Surroundings(server, settings.get(SIGN_IN_NAME), settings.get(HOLD_WARNING_S), steady_seconds)
-    window = MainWindow(theme, desk.store, around, settings.get(THEME))
+    with undressed():
+        window = MainWindow(theme, desk.store, around, settings.get(THEME))
     if all(options.size):
         window.resize(*options.size)
     deeds = Deeds(window)

@@ -8,7 +8,8 @@ style sheet) and may be called again at run time to switch.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -199,3 +200,21 @@ def apply_theme(app: QApplication, theme: Theme) -> None:
     app.setPalette(theme.palette())
     app.setFont(theme.font("body"))
     app.setStyleSheet(theme.style_sheet())
+
+
+@contextmanager
+def undressed() -> Iterator[None]:
+    """Around the building of many widgets: they are dressed once, at the end.
+
+    Qt looks a widget's part of the style sheet up whenever a parent of it gets a parent: of the building of a whole
+    window that was more than half.
+    """
+    app = QApplication.instance()
+    if not isinstance(app, QApplication):
+        raise TypeError("there is no application to dress")
+    sheet = app.styleSheet()
+    app.setStyleSheet("")
+    try:
+        yield
+    finally:
+        app.setStyleSheet(sheet)

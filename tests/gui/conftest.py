@@ -84,6 +84,13 @@ def english(request: pytest.FixtureRequest) -> Iterator[None]:
         apply_direction()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def loaded() -> None:
+    """What was imported is no garbage: nobody looks through it after every test."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def tidy() -> Iterator[None]:
     """Windows of a test die with it: what waits to be deleted is deleted, what is garbage is collected."""

@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from PySide6.QtGui import QFontMetrics, QPalette, QRawFont
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
-from widgets.theme import Theme, ThemeError, apply_theme, load_fonts, load_theme
+from widgets.build import column, frame, label
+from widgets.filled_button import FilledButton
+from widgets.theme import Theme, ThemeError, apply_theme, load_fonts, load_theme, undressed
 
 Floats = npt.NDArray[np.float64]
 THEMES = [Theme.light(), Theme.dark()]
@@ -132,3 +134,25 @@ def test_the_application_is_dressed_and_can_change_at_run_time(qapp: QApplicatio
         qapp.setPalette(before[0])
         qapp.setFont(before[1])
         qapp.setStyleSheet(before[2])
+
+
+def test_what_is_built_undressed_looks_the_same_once_it_is_built(qapp: QApplication) -> None:
+    apply_theme(qapp, THEMES[0])
+    sheet = qapp.styleSheet()
+
+    def card() -> QWidget:
+        outside, inside = frame("sunken"), frame("raised")
+        column(THEMES[0], margin="large", parent=outside).addWidget(inside)
+        page = column(THEMES[0], parent=inside)
+        page.addWidget(label("12:30", kind="display"))
+        page.addWidget(FilledButton("Take", "primary"))
+        return outside
+
+    with undressed():
+        assert qapp.styleSheet() == ""
+        one = card()
+    assert qapp.styleSheet() == sheet
+    assert one.grab().toImage() == card().grab().toImage()
+    with pytest.raises(LookupError), undressed():
+        raise LookupError
+    assert qapp.styleSheet() == sheet
