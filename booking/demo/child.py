@@ -10,7 +10,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -59,7 +59,7 @@ class Child:
         module: Sequence[str],
         folder: Path,
         *,
-        ports: Sequence[str] = (),
+        ports: Sequence[str] | Mapping[str, int] = (),
         environment: dict[str, str] | None = None,
     ) -> None:
         """Nothing runs before `start`.
@@ -68,7 +68,7 @@ class Child:
             name: what people read, and the name of its log.
             module: `-m` and what follows.
             folder: the demo's data folder.
-            ports: which of `--port` and `--control-port` it takes.
+            ports: which of `--port` and `--control-port` it takes; a mapping names the ports of the first start.
             environment: added to ours; secrets go here, never on the command line.
         """
         self.name = name
@@ -76,7 +76,7 @@ class Child:
         self._module = list(module)
         self._ready_file = folder / "run" / f"{name}.json"
         self._environment = environment
-        self._ports: dict[str, int] = dict.fromkeys(ports, 0)
+        self._ports: dict[str, int] = dict(ports) if isinstance(ports, Mapping) else dict.fromkeys(ports, 0)
         self._process: asyncio.subprocess.Process | None = None
         self._stopping = asyncio.Event()
         self._ready: Ready | None = None

@@ -71,6 +71,7 @@ async def _session(options: argparse.Namespace, folder: Path) -> int:
         name = PEOPLE[options.person]
         run = ConsoleRun(stack.api_url, folders.console, stack.terminal_address, name, stack.passwords[name])
         code = DONE
+        say(f"fans buy at {stack.page_url}")
         if options.stay or options.no_console:
             stack.write_description()
         if options.no_console:

@@ -1,4 +1,4 @@
-"""The demo's stack: database, sandbox, card terminal, API and workers, brought up and taken down in order."""
+"""The demo's stack: database, sandbox, card terminal, API, workers and waiting room, up and down in order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Coroutine, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -16,16 +16,19 @@ from typing import Self, TypeVar
 import httpx
 
 from booking.demo.child import Child, turn_log
-from booking.demo.people import renew_passwords
+from booking.demo.people import PEOPLE, renew_passwords
 from booking.demo.progress import say, step
+from booking.demo.waiting_room import open_waiting_room
 from booking.embedded import Cluster, EmbeddedError
 from booking.embedded.folder_lock import FolderLock
 from booking.payments.sandbox_server import SECRET_VARIABLE
 from booking.services.load_samples import load_samples
 from booking.services.migrate import migrate
 from booking.store.database import Database
+from booking.web.listening import reserved_port
 
 DATABASE = "taquilla"
+_LOOPBACK = "127.0.0.1"
 _DATABASE_CHECK_S = 0.5
 _LOG_CHECK_S = 10.0
 
@@ -63,6 +66,11 @@ class DemoFolders:
     def sandbox(self) -> Path:
         """The payment sandbox's books."""
         return self.home / "sandbox.json"
+
+    @property
+    def room(self) -> Path:
+        """The waiting room's store."""
+        return self.home / "room"
 
     @property
     def stack(self) -> Path:
@@ -103,6 +111,7 @@ class Stack:
         self.terminal = Child("terminal", terminal, home, ports=[*ports, "--control-port"])
         self.api: Child | None = None
         self.workers: Child | None = None
+        self.room: Child | None = None
         self._lock = FolderLock(folders.lock)
         self._keepers: list[asyncio.Task[None]] = []
 
@@ -133,7 +142,12 @@ class Stack:
 
     @property
     def api_url(self) -> str:
-        return self._api().ready.address()
+        return _started(self.api).ready.address()
+
+    @property
+    def page_url(self) -> str:
+        """Where fans buy."""
+        return _started(self.room).ready.address()
 
     @property
     def terminal_address(self) -> str:
@@ -148,6 +162,8 @@ class Stack:
             "console_data": str(self.folders.console),
             "dsn": self.cluster.dsn(DATABASE),
             "api_url": self.api_url,
+            "room_url": self.page_url,
+            "page_url": self.page_url,
             "sandbox_url": self.sandbox.ready.address(),
             "terminal": self.terminal_address,
             "terminal_control_port": self.terminal.ready.control_port,
@@ -187,18 +203,38 @@ class Stack:
             _start_child(self.sandbox, "payment sandbox"),
             _start_child(self.terminal, "card terminal simulator"),
         )
-        home, dsn = self.folders.home, self.cluster.dsn(DATABASE)
-        common = ["--dsn", dsn, "--sandbox-url", self.sandbox.ready.address()]
-        api = ["booking", "serve", *common]
-        self.api = Child("api", api, home, ports=["--port"], environment=self._secret)
-        self.workers = Child("workers", ["booking", "work", *common], home)
-        await side_by_side(_start_child(self.api, "API"), _start_child(self.workers, "workers"))
-        await self._have_events_sent(f"{self.api.ready.address()}/v1/webhooks/sandbox")
+        await self._start_sale()
+        await self._have_events_sent(f"{self.api_url}/v1/webhooks/sandbox")
+        await self._open_waiting_room()
         self._keepers = [
             asyncio.create_task(child.keep_alive(), name=f"keep-{child.name}") for child in self._children()
         ]
         self._keepers.append(asyncio.create_task(self._keep_database_alive(), name="keep-database"))
         self._keepers.append(asyncio.create_task(self._keep_logs_small(), name="keep-logs"))
+
+    async def _start_sale(self) -> None:
+        """API, workers and waiting room at once. Page and API name each other, so both ports are known first."""
+        home, dsn = self.folders.home, self.cluster.dsn(DATABASE)
+        common = ["--dsn", dsn, "--sandbox-url", self.sandbox.ready.address()]
+        with _port() as api_port, _port() as room_port:
+            api = ["booking", "serve", *common, "--page-origin", f"http://{_LOOPBACK}:{room_port}"]
+            room = ["booking", "room", "--dsn", dsn, "--data", str(self.folders.room), "--payments", "sandbox"]
+            room += ["--booking-url", f"http://{_LOOPBACK}:{api_port}"]
+            self.api = Child("api", api, home, ports={"--port": api_port}, environment=self._secret)
+            self.room = Child("room", room, home, ports={"--port": room_port})
+            self.workers = Child("workers", ["booking", "work", *common], home)
+            await side_by_side(
+                _start_child(self.api, "API"),
+                _start_child(self.workers, "workers"),
+                _start_child(self.room, "waiting room"),
+            )
+
+    async def _open_waiting_room(self) -> None:
+        name = PEOPLE["ops"]
+        try:
+            await open_waiting_room(self.api_url, self.page_url, name, self.passwords[name])
+        except (httpx.HTTPError, LookupError) as error:
+            say(f"no event is sold through the waiting room: {error}")
 
     async def _have_events_sent(self, url: str) -> None:
         """The sandbox started before the API: now, and after each restart of it, it knows where its events go."""
@@ -239,13 +275,18 @@ class Stack:
             await asyncio.sleep(_LOG_CHECK_S)
 
     def _children(self) -> list[Child]:
-        children = [self.sandbox, self.terminal, self.api, self.workers]
+        children = [self.sandbox, self.terminal, self.api, self.workers, self.room]
         return [child for child in children if child is not None]
 
-    def _api(self) -> Child:
-        if self.api is None:
-            raise FolderInUseError("the stack is not started")
-        return self.api
+
+def _port() -> AbstractContextManager[int]:
+    return reserved_port(_LOOPBACK, 0, for_child=True)
+
+
+def _started(child: Child | None) -> Child:
+    if child is None:
+        raise FolderInUseError("the stack is not started")
+    return child
 
 
 async def side_by_side(*works: Coroutine[object, object, None]) -> None:

@@ -1,7 +1,8 @@
 """The verb `room`: the waiting room in one process, with a store of its own.
 
     python -m booking room --data FOLDER [--dsn DSN] [--host 127.0.0.1] [--port 0] [--ready-file F]
-        [--bot-check-url URL --bot-check-secret-file F] [--rate-limits off] [--trusted-proxy NETWORK]…
+        [--bot-check-url URL --bot-check-secret-file F] [--rate-limits off] [--trusted-proxy NETWORK]… [--address URL]
+        [--booking-url URL] [--payments sandbox] [--bot-check-widget URL --bot-check-site-key KEY] [--no-page]
 
 With `--dsn` the room listens to booking: who has bought, what is left, who may speak. While booking is away people join
 and wait as before, and nobody is let in. Exit code 3: the store is another process's, or it has failed: start again.
@@ -13,16 +14,19 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from booking import own_process
+from booking.domain.errors import InvalidRequestError
 from booking.room.authority import Authority
 from booking.room.bot_check import BotCheck, SiteVerify
 from booking.room.callers import Callers
 from booking.room.calls import Limits, Services
 from booking.room.house import House
+from booking.room.page_files import PageFiles, PageSettings
 from booking.room.sqlite_store import SqliteStore
 from booking.room.store import StoreFailedError
 from booking.room.web import RoomApplication
@@ -30,6 +34,7 @@ from booking.web.client_address import parse_network
 from booking.web.listening import add_listening_arguments, check_listening, run_loop, serve_until
 
 CANNOT_REACH = 3
+_ANY_HOST = {"0.0.0.0", "::"}  # noqa: S104 - compared, not listened on: nobody can be sent there
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -50,6 +55,11 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--dsn", default=os.environ.get("TAQUILLA_DSN"), help="booking; default: $TAQUILLA_DSN")
     parser.add_argument("--bot-check-url", help="a siteverify address: Turnstile, hCaptcha, reCAPTCHA")
     parser.add_argument("--bot-check-secret-file", type=Path, help="holds the secret of the bot check")
+    parser.add_argument(
+        "--address", metavar="URL", type=_address,
+        help="where fans and the controller of admission reach it; default: where it listens",
+    )  # fmt: skip
+    _add_page_arguments(parser)
     parser.add_argument("--rate-limits", choices=("on", "off"), default="on", help="off: for measurements")
     parser.add_argument(
         "--trusted-proxy", action="append", type=parse_network, default=[], metavar="NETWORK",
@@ -60,14 +70,39 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     chosen = parser.parse_args(arguments)
     if (chosen.bot_check_url is None) != (chosen.bot_check_secret_file is None):
         parser.error("--bot-check-url and --bot-check-secret-file go together")
+    if (chosen.bot_check_widget is None) != (chosen.bot_check_site_key is None):
+        parser.error("--bot-check-widget and --bot-check-site-key go together")
+    try:
+        chosen.page_settings = PageSettings(
+            chosen.booking_url or "", chosen.payments, chosen.bot_check_widget or "", chosen.bot_check_site_key or ""
+        )
+    except InvalidRequestError as error:
+        parser.error(error.detail)
     check_listening(parser, chosen)
     return chosen
+
+
+def _add_page_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--booking-url", help="where browsers find the API; default: at the page's own host")
+    parser.add_argument(
+        "--payments", choices=("", "sandbox"), default="", help="how the page pays; without it, it cannot"
+    )
+    parser.add_argument("--bot-check-widget", metavar="URL", help="the script of the bot check's widget")
+    parser.add_argument("--bot-check-site-key", metavar="KEY", help="the public key of the bot check")
+    parser.add_argument("--no-page", action="store_true", help="the room's calls alone: another server has the page")
+
+
+def _address(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
+        raise argparse.ArgumentTypeError("an address like https://wait.example.org is needed")
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 async def _serve(chosen: argparse.Namespace) -> None:
     chosen.data.mkdir(parents=True, exist_ok=True, mode=0o700)
     with own_process.ending(chosen.parent_pid) as end:
-        async with _authority(chosen.dsn) as authority:
+        async with _authority(chosen.dsn) as (authority, serves_at):
             store = SqliteStore(chosen.data / "room.sqlite")
             house = House(store, await store.load(), authority)
             await house.prepare()
@@ -76,23 +111,26 @@ async def _serve(chosen: argparse.Namespace) -> None:
             limits = Limits() if chosen.rate_limits == "on" else None
             services = Services(house, Callers(house), _bot_check(chosen), limits, tuple(chosen.trusted_proxy))
             failing = asyncio.create_task(_end_when_failed(house, end), name="room-failure")
-            await serve_until(end, chosen, RoomApplication(services))
+            page = None if chosen.no_page else PageFiles(chosen.page_settings)
+            await serve_until(
+                end, chosen, RoomApplication(services, page=page), lambda url: serves_at(chosen.address or url)
+            )
             failing.cancel()
             if house.failed.is_set():
                 raise StoreFailedError("the store has failed; start again: what was promised is in it")
 
 
 @asynccontextmanager
-async def _authority(dsn: str | None) -> AsyncIterator[Authority | None]:
-    """Booking, when there is an address of it; it need not be there."""
+async def _authority(dsn: str | None) -> AsyncIterator[tuple[Authority | None, Callable[[str], None]]]:
+    """Booking, when there is an address of it, and how it is told ours; it need not be there."""
     if not dsn:
-        yield None
+        yield None, lambda _url: None
         return
     from booking.room.booking_link import BookingLink
 
     link = BookingLink(dsn)
     try:
-        yield link
+        yield link, lambda url: None if urlsplit(url).hostname in _ANY_HOST else link.serves_at(url)
     finally:
         await link.close()
 
