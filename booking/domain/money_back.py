@@ -32,12 +32,9 @@ class RefundWish:
 
 @dataclass(frozen=True, slots=True)
 class CancelWish:
-    """Make tickets void and move no money.
+    """Make tickets void and move no money."""
 
-    `ticket_ids` None: every valid line of the order, its ticket issued or not.
-    """
-
-    ticket_ids: tuple[UUID, ...] | None
+    ticket_ids: tuple[UUID, ...]
     seats_to_sale: bool
     reason: str
 

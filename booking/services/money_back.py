@@ -101,25 +101,10 @@ async def cancel_tickets(
     Raises: as `open_refund`, without what is about money.
     """
     use = key_use(key, digest)
-    if wish.ticket_ids is not None:
-        _check_tickets(wish.ticket_ids)
-    elif not caller.acts_for_all:
-        raise ForbiddenError("Only a supervisor takes back a whole order that nobody paid for.")
+    _check_tickets(wish.ticket_ids)
     clean = CancelWish(wish.ticket_ids, wish.seats_to_sale, _checked_reason(wish.reason))
     answer = await money_back_calls.cancel_tickets(db, caller, order_id, clean, use)
     return await _told(db, order_id, answer)
-
-
-async def take_back_order(
-    db: Database, caller: Caller, order_id: UUID, *, seats_to_sale: bool, reason: str, key: str, digest: bytes
-) -> Outcome[RefundStep]:
-    """End a confirmed order whose money never came: its capture was refused for good (R25, P26). No money moves.
-
-    Raises:
-        ForbiddenError: for supervisors only. OrderNotCancellableError: it was not confirmed, or has no valid line left.
-        TicketNotRefundableError: a refund of it is on its way. And as `cancel_tickets`.
-    """
-    return await cancel_tickets(db, caller, order_id, CancelWish(None, seats_to_sale, reason), key=key, digest=digest)
 
 
 async def read_step(db: Database, order_id: UUID, money_back_id: UUID) -> RefundStep:

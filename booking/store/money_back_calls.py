@@ -41,8 +41,7 @@ async def cancel_tickets(db: Database, caller: Caller, order_id: UUID, wish: Can
         await db.call(
             query("cancel_tickets"), caller.principal, caller.acts_for_all, caller.acts_for_all, caller.device_id,
             caller.staff_id, caller.display_name or caller.principal, order_id, uuid7(), uuid7(),
-            None if wish.ticket_ids is None else list(wish.ticket_ids), wish.seats_to_sale, wish.reason, use.key,
-            use.digest,
+            list(wish.ticket_ids), wish.seats_to_sale, wish.reason, use.key, use.digest,
         )
     )  # fmt: skip
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from uuid import UUID, uuid4
 
 from booking.domain.caller import Caller
+from booking.domain.item_actions import ItemAction
+from booking.domain.items import ItemWish
 from booking.domain.model import (
     OperationResult,
     Order,
@@ -18,7 +20,7 @@ from booking.domain.model import (
 from booking.domain.money_back import CancelWish, RefundStep, RefundWay, RefundWish
 from booking.domain.replay import Outcome
 from booking.domain.states import OperationKind, OperationStatus
-from booking.services import issue_tickets, money_back, orders, take_payment
+from booking.services import issue_tickets, item_actions, money_back, orders, take_payment
 from booking.services.tickets import tickets_of_order
 from booking.store.database import Database
 from tests.server.box_office import Desk, digest_of
@@ -54,6 +56,14 @@ async def call_off(
     """Make these tickets void, and move no money."""
     wish = CancelWish(tuple(one.ticket_id for one in tickets), seats_to_sale, "the customer asked")
     return await money_back.cancel_tickets(db, caller, order_id, wish, key=key or str(uuid4()), digest=digest_of(wish))
+
+
+async def take_back(db: Database, leader: Caller, *, version: int | None = None, key: str = "take back") -> Order:
+    """Take back the order of the one item about a failed capture, by its newest version or the one that was seen."""
+    (row,) = await db.fetch("SELECT item_id, order_id, version FROM reconciliation_items WHERE kind = 'capture-failed'")
+    wish = ItemWish(ItemAction.TAKE_BACK, row["version"] if version is None else version, "never paid")
+    await item_actions.act_on_item(db, leader, row["item_id"], wish, key=key, digest=digest_of(wish))
+    return await order_now(db, row["order_id"])
 
 
 async def provider_says(

@@ -85,18 +85,6 @@ async def test_what_cannot_be_called_off_is_named_and_left_alone(database: Datab
     assert (await order_now(database, order.order_id)).status is OrderStatus.CANCELLED
 
 
-async def test_an_order_that_was_never_confirmed_is_not_taken_back(database: Database) -> None:
-    desk = Desk(database, till(), await make_event(database))
-    order = await desk.check_out(await desk.hold(1))
-    leader = till(Role.SUPERVISOR)
-    back = {"seats_to_sale": True, "reason": "why", "key": "k", "digest": b"d"}
-    with pytest.raises(errors.OrderNotCancellableError):
-        await money_back.take_back_order(database, leader, order.order_id, **back)  # type: ignore[arg-type]
-    with pytest.raises(errors.ForbiddenError):
-        await money_back.take_back_order(database, desk.caller, order.order_id, **back)  # type: ignore[arg-type]
-    assert (await order_now(database, order.order_id)).status is OrderStatus.PENDING
-
-
 @pytest.mark.parametrize("to_sale", [True, False])
 async def test_places_come_back_to_their_tier_or_lessen_it(database: Database, to_sale: bool) -> None:
     """R11: counts agree (B4: the checker looks at the end), and each place is a ticket of its own."""

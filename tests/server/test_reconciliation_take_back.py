@@ -239,6 +239,27 @@ class TestRaces:
         assert [one.kind for one in done.operations].count(OperationKind.REFUND) == 1  # all that was taken had gone
         await house.work()
 
+    async def test_a_refund_in_cash_at_the_same_time_pays_no_cash_twice(
+        self, house: House, other_database: Database
+    ) -> None:
+        """40.00 were taken in cash; whoever is first gives them back, and nobody does a second time."""
+        caller = till()
+        order, item = await split_order(house, OperationKind.CASH, caller)
+        tickets = await issued(house.db, caller, order.order_id)
+        taken, refunded = await asyncio.gather(
+            house.act(item, TAKE_BACK),
+            refund(other_database, caller, order.order_id, tickets[:1]),
+            return_exceptions=True,
+        )
+        assert not isinstance(taken, BaseException)
+        now = await order_as_it_stands(house.db, order.order_id)
+        assert not any(ticket.status == "ISSUED" for ticket in await issued(house.db, caller, order.order_id))
+        for waiting in [one for one in now.operations if one.status is OperationStatus.SENT]:
+            assert isinstance(refunded, BookingError)
+            await reported(house.db, caller, waiting.operation_id, OperationResult(ResultOutcome.SUCCEEDED, 4_000))
+        assert await count(house.db, "SELECT -sum(amount_minor)::int FROM cash_movements") == 4_000
+        await house.work()
+
     async def test_a_capture_that_may_have_succeeded_is_settled_first(self, house: House) -> None:
         _, item = await failed_capture(house)
         capture = next(one for one in item.operations if one.kind is OperationKind.CAPTURE)

@@ -19,7 +19,7 @@ from booking.payments.sandbox_client import SandboxProvider
 from booking.payments.sandbox_faults import Fault, Planned
 from booking.payments.sandbox_http import LoopbackServer
 from booking.payments.sandbox_server import Sandbox
-from booking.services import drive_operation, issue_tickets, money_back
+from booking.services import drive_operation, issue_tickets
 from booking.services.check_out import check_out
 from booking.services.print_tickets import open_print_job
 from booking.store import issue_queries
@@ -288,28 +288,3 @@ async def test_the_capture_and_a_void_of_its_charge_race_and_one_of_them_wins(
         after = await provider_says(database, back)
         assert after.status is OrderStatus.REFUNDED
         assert {one.status for one in await issued(database, desk.caller, order.order_id)} == {TicketStatus.VOID}
-
-
-async def test_taking_an_order_back_meets_a_refund(database: Database, other_database: Database) -> None:
-    event = await make_event(database)
-    leader = till(Role.SUPERVISOR)
-    for seat in range(5):
-        desk = Desk(database, till(), event)
-        order = (await desk.sell(seat)).order
-        tickets = await issued(database, desk.caller, order.order_id)
-        back, refunded = await asyncio.gather(
-            outcome_of(
-                money_back.take_back_order(
-                    other_database,
-                    leader,
-                    order.order_id,
-                    seats_to_sale=True,
-                    reason="r",
-                    key=str(uuid4()),
-                    digest=b"d",
-                )
-            ),
-            outcome_of(refund(database, leader, order.order_id, tickets)),
-        )
-        assert not isinstance(refunded, BookingError)
-        assert not isinstance(back, BookingError) or isinstance(back, errors.OrderNotCancellableError)

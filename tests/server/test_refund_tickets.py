@@ -16,7 +16,7 @@ from booking.services.check_out import check_out
 from booking.services.print_tickets import open_print_job
 from booking.store.database import Database
 from tests.server.box_office import ADULT, ADULT_PRICE, Desk, count, fan, make_event, seat_states, till
-from tests.server.refund_desk import captured, follow_up, issued, items, order_now, provider_says, refund
+from tests.server.refund_desk import captured, follow_up, issued, items, order_now, provider_says, refund, take_back
 
 CASH, SALE, AUTHORIZE = OperationKind.CASH, OperationKind.SALE, OperationKind.AUTHORIZE
 SOLD, FREE, BLOCKED = SeatStatus.SOLD, SeatStatus.AVAILABLE, SeatStatus.BLOCKED
@@ -206,10 +206,7 @@ async def test_a_refund_ends_with_the_capture_that_it_waited_for(database: Datab
     assert [kind for kind, _ in await items(database)] == ["capture-failed", "refund-failed"]
     with pytest.raises(errors.RefundTooMuchError, match="at most 0"):
         await refund(database, leader, order.order_id, tickets[:1])
-    step = await money_back.take_back_order(
-        database, leader, order.order_id, seats_to_sale=True, reason="never paid", key="t", digest=b"d"
-    )
-    assert step.value.order.status is OrderStatus.CANCELLED
+    assert (await take_back(database, leader)).status is OrderStatus.CANCELLED
     assert {one.status for one in await issued(database, buyer, order.order_id)} == {TicketStatus.VOID}
     assert (await seat_states(database, event))[1][0] == FREE
 

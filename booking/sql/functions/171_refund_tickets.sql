@@ -45,7 +45,7 @@ CREATE OR REPLACE FUNCTION money_gone_back(p_order uuid) RETURNS bigint LANGUAGE
     SELECT coalesce(sum(m.refunded + m.pending), 0)::bigint FROM money_of_order(p_order) m WHERE m.advice = 'goods-issued'
 $$;
 
--- The lines that an act names, by ticket; without tickets (NULL) all valid lines of the order, ticket or not.
+-- The lines that an act names, by ticket; without tickets (NULL) all valid lines of the order, ticket or not: take_order_back.
 CREATE OR REPLACE FUNCTION lines_of_act(p_act uuid, p_kind text, p_order uuid, p_tickets uuid[])
 RETURNS SETOF money_back_lines LANGUAGE sql STABLE AS $$
     SELECT p_act, (row_number() OVER (ORDER BY l.seat_no, l.place_no))::integer, p_order, p_kind, l.ticket_id, l.seat_no,
@@ -197,8 +197,7 @@ CREATE OR REPLACE FUNCTION may_be_voided(p_charge uuid) RETURNS boolean LANGUAGE
     SELECT NOT EXISTS (SELECT FROM payment_operations v WHERE v.parent_id = p_charge AND v.kind = 'void')
 $$;
 
--- Make tickets void and move no money. p_tickets NULL: every valid line of the order, its ticket issued or not; that is how
--- a supervisor ends an order whose money was refused at its capture, before tickets are issued (R25).
+-- Make tickets void and move no money.
 CREATE OR REPLACE FUNCTION cancel_tickets(
     p_principal text, p_all boolean, p_leads boolean, p_device uuid, p_staff uuid, p_by text, p_order uuid, p_act uuid,
     p_house uuid, p_tickets uuid[], p_seats_to_sale boolean, p_reason text, p_key text, p_digest bytea
@@ -216,17 +215,9 @@ BEGIN
     END IF;
     v_order := v_begun.sale;
     v_now := booking_now();
-    IF p_tickets IS NULL THEN
-        IF v_order.confirmed_at IS NULL OR NOT EXISTS (SELECT FROM lines_of_act(p_act, 'cancel', p_order, NULL)) THEN
-            RETURN refused('order-not-cancellable', v_order.status);
-        ELSIF EXISTS (SELECT FROM tickets t WHERE t.order_id = p_order AND is_refund_pending(t)) THEN
-            RETURN refused('ticket-not-refundable', 'refund-pending');
-        END IF;
-    ELSE
-        v_answer := why_not_these_tickets(p_order, p_tickets, p_leads, false);
-        IF v_answer.code <> '' THEN
-            RETURN v_answer;
-        END IF;
+    v_answer := why_not_these_tickets(p_order, p_tickets, p_leads, false);
+    IF v_answer.code <> '' THEN
+        RETURN v_answer;
     END IF;
     INSERT INTO money_backs (money_back_id, order_id, event_id, kind, status, amount_minor, seats_to_sale, house_hold_id,
                              reason, principal, device_id, staff_id, created_by, created_at, decided_at)
