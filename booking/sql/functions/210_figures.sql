@@ -145,14 +145,15 @@ BEGIN
       FROM seats s WHERE s.event_id = ANY (p_events) GROUP BY s.event_id;
 END $$;
 
--- Events that a figure is told of: those that are not over, the nearest first.
-CREATE OR REPLACE FUNCTION watched_events(p_most integer) RETURNS TABLE (
+-- Events that a figure is told of: those that somebody shops in, then those that are not over, the nearest first.
+CREATE OR REPLACE FUNCTION watched_events(p_busy integer[], p_most integer) RETURNS TABLE (
     event_id integer, name text, status text, places_free bigint, places_held bigint, places_sold bigint
 ) LANGUAGE sql STABLE AS $$
     SELECT e.event_id, e.name, e.status, coalesce(t.free, 0), coalesce(t.held, 0), coalesce(t.sold, 0)
       FROM (SELECT booking_now() AS now OFFSET 0) n
-     CROSS JOIN LATERAL (SELECT v.* FROM events v WHERE v.starts_at > n.now - interval '6 hours'
-                          ORDER BY v.starts_at, v.event_id LIMIT p_most) e
+     CROSS JOIN LATERAL (SELECT v.* FROM events v
+                          WHERE v.starts_at > n.now - interval '6 hours' OR v.event_id = ANY (p_busy)
+                          ORDER BY v.event_id = ANY (p_busy) DESC, v.starts_at, v.event_id LIMIT p_most) e
       LEFT JOIN LATERAL (SELECT sum(greatest(g.capacity - g.held - g.sold, 0))::bigint AS free,
                                 sum(g.held)::bigint AS held, sum(g.sold)::bigint AS sold
                            FROM ga_tiers g WHERE g.event_id = e.event_id) t ON true

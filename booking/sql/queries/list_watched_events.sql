@@ -1,1 +1,1 @@
-SELECT * FROM watched_events($1)
+SELECT * FROM watched_events($1, $2)
