@@ -59,6 +59,7 @@ from app.settings import (
     THEME,
     TICKET_STOCK,
     Settings,
+    host_and_port,
 )
 from backend_client.client import BookingClient
 from backend_client.errors import InsecureAddressError
@@ -217,7 +218,7 @@ def make_desk(
     address = options.terminal or settings.get(TERMINAL_ADDRESS)
     terminal = None
     if address:
-        host, port = _address_of(address)
+        host, port = host_and_port(address)
         terminal = TerminalOnThread(ZvtTerminal(ZvtSettings(host, port)), devices)
     stock = Stock(settings.get(STOCK_WIDTH_MM), settings.get(STOCK_HEIGHT_MM), on_a4=settings.get(TICKET_STOCK) == "a4")
     return Desk(
@@ -326,13 +327,6 @@ def _watch_parent(owner: QObject, on_gone: Callable[[], None], parent_pid: int |
     timer.timeout.connect(look)
     timer.start()
     return timer
-
-
-def _address_of(text: str) -> tuple[str, int]:
-    host, _colon, port = text.rpartition(":")
-    if not host or not port.isdigit() or not 0 < int(port) < 65536:
-        raise ValueError(f"the card terminal's address must be host:port, not {text!r}")
-    return host, int(port)
 
 
 def _log_to(path: Path) -> None:

@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QApplication, QDialog
 
 from app.core.plan_file import write_plan
 from app.screens.plan_import_dialog import ImportPlanDialog
-from app.screenshot_money import MoneyScenes
+from app.screenshot_settings import SettingScenes
 from backend_client.wire import PlanFileReport, PlanFinding
 
 
 @dataclass(slots=True)
-class DialogScenes(MoneyScenes):
+class DialogScenes(SettingScenes):
     """See the module."""
 
     async def _print_dialog(self) -> None:

@@ -69,6 +69,7 @@ class Photographer(DialogScenes):
         scenes = (
             ("carla", self._clerk), ("omar", self._watching), ("sofia", self._troubles), ("carla", self._picking),
             ("sofia", self._drawing), ("sofia", self._money), ("carla", self._order_desk),
+            ("ada", self._settings),
         )  # fmt: skip
         for name, scene in scenes:
             with tempfile.TemporaryDirectory(prefix="taquilla-") as data:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Generic, TypeVar
@@ -73,7 +74,9 @@ FEED_STALE_AFTER_S: Final = Setting(
 SIGN_IN_NAME: Final = Setting("sign_in_name", "", "Name that signed in last at this counter")
 LAST_EVENT: Final = Setting("last_event", 0, "Event that was open last", 0, 2**31 - 1)
 
-ALL_SETTINGS: Final[tuple[Setting[str] | Setting[int] | Setting[float] | Setting[bool], ...]] = (
+AnySetting = Setting[str] | Setting[int] | Setting[float] | Setting[bool]
+
+ALL_SETTINGS: Final[tuple[AnySetting, ...]] = (
     SERVER_URL, TERMINAL_ADDRESS, CARD_WAY, HAND_OVER_AFTER_S, LANGUAGE, THEME, MOTION, PATTERNS, TICKET_STOCK,
     STOCK_WIDTH_MM, STOCK_HEIGHT_MM, PRINTER_DPI, HOLD_WARNING_S, FEED_STALE_AFTER_S, SIGN_IN_NAME, LAST_EVENT,
 )  # fmt: skip
@@ -103,7 +106,7 @@ class Settings:
                 settings._take(setting, raw[setting.key])
         return settings
 
-    def _take(self, setting: Setting[str] | Setting[int] | Setting[float] | Setting[bool], value: Scalar) -> None:
+    def _take(self, setting: AnySetting, value: Scalar) -> None:
         fault = setting.fault_of(value)
         if fault is None:
             self._values[setting.key] = float(value) if isinstance(setting.default, float) else value
@@ -114,6 +117,10 @@ class Settings:
         """The value of `setting`, its default when nothing else is set."""
         value = self._values.get(setting.key, setting.default)
         return type(setting.default)(value)
+
+    def value_of(self, setting: AnySetting) -> Scalar:
+        """As `get`, of a setting whose type is not known here."""
+        return self._values.get(setting.key, setting.default)
 
     def set(self, setting: Setting[Kind], value: Kind, *, keep: bool = True) -> None:
         """Set a value; `keep` writes the file.
@@ -128,6 +135,24 @@ class Settings:
         if keep:
             self._write()
 
+    def set_all(self, values: Mapping[AnySetting, Scalar]) -> None:
+        """Set several and write the file once: all of them or, when it cannot be written, none.
+
+        Raises:
+            ValueError: one of them is of the wrong type or out of bounds.
+            OSError: the file cannot be written.
+        """
+        faults = [fault for setting, value in values.items() if (fault := setting.fault_of(value)) is not None]
+        if faults:
+            raise ValueError("; ".join(faults))
+        before = dict(self._values)
+        self._values.update({setting.key: value for setting, value in values.items()})
+        try:
+            self._write()
+        except OSError:
+            self._values = before
+            raise
+
     def _write(self) -> None:
         """Replace the file as a whole, so that a power cut leaves the old one or the new one."""
         if self.path is None:
@@ -140,6 +165,18 @@ class Settings:
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(self.path)
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    """`host:port` of a device.
+
+    Raises:
+        ValueError: it is none.
+    """
+    host, _colon, port = address.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise ValueError(f"the card terminal's address must be host:port, not {address!r}")
+    return host, int(port)
 
 
 def _toml(value: Scalar) -> str:

@@ -65,6 +65,7 @@ STAFF = {
     "carla": (PASSWORD, Role.CLERK),
     "omar": (PASSWORD, Role.OPS),
     "sofia": (PASSWORD, Role.SUPERVISOR),
+    "ada": (PASSWORD, Role.ADMIN),
 }
 _CATEGORIES = (
     PriceCategory(category_no=0, name="Front stalls", color=""),

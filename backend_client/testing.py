@@ -29,6 +29,7 @@ from backend_client.testing_house import House, RefusalError
 from backend_client.testing_items import AreaCall, ItemShelf
 from backend_client.testing_plans import PlanShelf
 from backend_client.testing_refunds import OrderBook
+from backend_client.testing_settings import SettingsBook
 from backend_client.wire import (
     IDEMPOTENCY_KEY_HEADER,
     PROBLEM_MEDIA_TYPE,
@@ -161,6 +162,7 @@ class FakeBookingServer:
     plans: PlanShelf = field(default_factory=PlanShelf)
     items: ItemShelf = field(default_factory=ItemShelf)
     order_book: OrderBook = field(init=False)
+    settings: SettingsBook = field(init=False)
     _delays: list[tuple[str, float]] = field(default_factory=list)
     _planned: deque[_Planned] = field(default_factory=deque)
     _sessions: dict[str, tuple[StaffSession, Role]] = field(default_factory=dict)
@@ -171,6 +173,7 @@ class FakeBookingServer:
 
     def __post_init__(self) -> None:
         self.order_book = OrderBook(self.house)
+        self.settings = SettingsBook(self.house)
         self.items.now = self.house.now
 
     @property
@@ -321,7 +324,7 @@ class FakeBookingServer:
         )
         name = "" if session is None else session.name
         call = AreaCall(request.method, request.url.path, dict(request.url.params), request.content, name, role)
-        for area in (self.items, self.order_book):
+        for area in (self.items, self.order_book, self.settings):
             answer = area.answer(call)
             if answer is not None:
                 return answer
@@ -486,7 +489,6 @@ _ROUTES: tuple[tuple[str, str, bool, _Handler], ...] = (
     ("GET", _EVENT, False, lambda s, _r, _m, _d: s.house.event()),
     ("GET", f"{_EVENT}/tiers", False, lambda s, _r, _m, _d: s.tiers()),
     ("GET", f"{_EVENT}/house-holds", True, lambda s, _r, _m, _d: s.house.list_house_holds()),
-    ("GET", f"{_EVENT}/settings", True, lambda s, _r, _m, _d: s.house.settings()),
     ("GET", f"{_EVENT}/plan", False, lambda s, _r, _m, _d: s.house.plan),
     ("GET", rf"{_EVENT}/seats/(\d+)", True, lambda s, _r, m, _d: s.house.seat_detail(int(m[1]))),
     ("GET", f"{_EVENT}/seats", False, lambda s, _r, _m, _d: encode_snapshot(s.house.snapshot())),

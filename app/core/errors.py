@@ -15,6 +15,7 @@
     │   ├── PictureRefusedError        neither PNG nor JPEG, too large, or too many         picture-refused
     │   ├── PlanNotReadyError          the plan has faults, or no venue                     plan-not-ready
     │   ├── NoSuchOrderError           no order, or several, have the typed number          no-such-order
+    │   ├── SettingsNotReadError       what stands there was not read yet                   settings-not-read
     │   └── SaleNotReadyError          the sale is not at a step where this can be done     sale-not-ready
     ├── BySurroundingsError    a device, a file or the keyring
     │   ├── NoTerminalError            no card terminal is set up                           no-terminal
@@ -134,6 +135,12 @@ class TenderedTooLittleError(ByPersonError):
 
 class NoSuchOrderError(ByPersonError):
     code = "no-such-order"
+
+
+class SettingsNotReadError(ByPersonError):
+    """Nothing is changed that was not seen. The text names the subject."""
+
+    code = "settings-not-read"
 
 
 class PartNotPayableError(ByPersonError):

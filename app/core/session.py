@@ -24,19 +24,29 @@ class Permission(StrEnum):
     REFUND = "refund"
     ADMINISTER = "administer"
     DRAW_PLANS = "draw-plans"
+    READ_SETTINGS = "read-settings"
+    SET_EVENTS = "set-events"
+    SET_CLERK_REFUNDS = "set-clerk-refunds"
+    SET_TILL = "set-till"
 
 
 _EVERYONE = frozenset({Permission.SEE_EVENTS})
 _COUNTER = _EVERYONE | {Permission.SELL, Permission.PRINT, Permission.FIND_ORDERS, Permission.REFUND}
-_READERS = _EVERYONE | {Permission.SEE_ALL_SALES, Permission.SEE_OPS, Permission.READ_ITEMS, Permission.FIND_ORDERS}
-_SUPERVISOR = _COUNTER | _READERS | {Permission.RECONCILE, Permission.DRAW_PLANS}
+_READERS = _EVERYONE | {
+    Permission.SEE_ALL_SALES, Permission.SEE_OPS, Permission.READ_ITEMS, Permission.FIND_ORDERS,
+    Permission.READ_SETTINGS, Permission.SET_EVENTS,
+}  # fmt: skip
+_SUPERVISOR = _COUNTER | _READERS | {
+    Permission.RECONCILE, Permission.DRAW_PLANS, Permission.SET_CLERK_REFUNDS, Permission.SET_TILL,
+    Permission.TUNE_ADMISSION,
+}  # fmt: skip
 
 ALLOWED: Mapping[Role, frozenset[Permission]] = {
     Role.FAN: frozenset(),
     Role.CLERK: _COUNTER,
     Role.OPS: _READERS | {Permission.TUNE_ADMISSION},
     Role.SUPERVISOR: _SUPERVISOR,
-    Role.ADMIN: _SUPERVISOR | {Permission.TUNE_ADMISSION, Permission.ADMINISTER},
+    Role.ADMIN: _SUPERVISOR | {Permission.ADMINISTER},
 }
 
 

@@ -18,6 +18,7 @@ from app.core.best_blocks import BlockFinder
 from app.core.hold_clock import ServerClock
 from app.core.house_seats import kinds_by_seat
 from app.core.inbox import Inbox
+from app.core.ops_board import OpsBoard
 from app.core.order_search import OrderDesk
 from app.core.picking import Picking
 from app.core.plan_work import PlanWork
@@ -26,6 +27,7 @@ from app.core.sale import Sale, SaleId, SaleState
 from app.core.seat_map import SeatMapState
 from app.core.seat_rows import seat_rows
 from app.core.session import Session
+from app.core.settings_desk import SettingsDesk
 from backend_client.feed_protocol import FeedState
 from backend_client.seat_frames import Delta, Snapshot
 from backend_client.wire import (
@@ -149,6 +151,8 @@ class ConsoleStore:
         self.plan_work = PlanWork()
         self.inbox = Inbox()
         self.orders = OrderDesk()
+        self.ops = OpsBoard()
+        self.settings_desk = SettingsDesk()
         self.sale: Sale | None = None
         self.parked: tuple[Sale, ...] = ()
         self.connection = Connection.UNTRIED
@@ -205,6 +209,8 @@ class ConsoleStore:
         if session is None or before is None or (before.staff_id, before.role) != (session.staff_id, session.role):
             self.inbox.clear()
             self.orders.clear()
+            self.ops.clear()
+            self.settings_desk.clear()
         self._changed(Change.SESSION)
 
     def put_events(self, events: tuple[EventSummary, ...]) -> None:

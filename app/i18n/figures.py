@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from babel import Locale
 from babel.dates import format_date, format_skeleton, format_time, get_timezone_name
 from babel.lists import format_list
-from babel.numbers import format_currency, format_decimal, get_currency_symbol, get_decimal_symbol
+from babel.numbers import format_currency, format_decimal, format_percent, get_currency_symbol, get_decimal_symbol
 from babel.units import format_unit
 
 from app.i18n.catalogue import current_language
@@ -58,6 +58,10 @@ class Figures:
         """The venue's calendar day: `Fri, Dec 4, 2026`."""
         return str(format_skeleton("yMMMEd", at.astimezone(zone_of(zone)), locale=self.locale))
 
+    def day(self, at: datetime, zone: str) -> str:
+        """Day and month at the venue, for an axis: `Dec 4`."""
+        return str(format_skeleton("MMMd", at.astimezone(zone_of(zone)), locale=self.locale))
+
     def long_date(self, at: datetime, zone: str) -> str:
         """The venue's calendar day in words: `Friday, December 4, 2026`."""
         return str(format_date(at.astimezone(zone_of(zone)), "full", locale=self.locale))
@@ -95,6 +99,29 @@ class Figures:
         if hours:
             return _units(self.locale, (hours, "hour"), (minutes, "minute"))
         return _units(self.locale, (minutes, "minute")) if minutes else _units(self.locale, (whole, "second"))
+
+    def seconds(self, seconds: int) -> str:
+        """A span as it is set, in seconds alone: `300 seconds`."""
+        return str(format_unit(seconds, "duration-second", length="long", locale=self.locale))
+
+    def millimetres(self, length: float) -> str:
+        """`82.5 mm`."""
+        return str(format_unit(length, "length-millimeter", length="short", locale=self.locale))
+
+    def rough(self, value: float) -> str:
+        """A measured number as far as it means something: `1,234`, `12`, `3.4`; a nought stays a nought."""
+        places = "0.#" if abs(value) < 9.95 else "0"
+        return str(format_decimal(value, format=f"#,##{places}", locale=self.locale))
+
+    def share(self, share: float) -> str:
+        """0.042 → `4.2%`."""
+        return str(format_percent(share, format="#,##0.#%" if share < 0.0995 else "#,##0%", locale=self.locale))
+
+    def milliseconds(self, milliseconds: float) -> str:
+        """`480 ms`; from ten seconds on in seconds."""
+        if milliseconds >= 10_000:
+            return self.age(milliseconds / 1_000)
+        return str(format_unit(round(milliseconds), "duration-millisecond", length="short", locale=self.locale))
 
     def joined(self, parts: Iterable[str]) -> str:
         """`Stalls · Row A`; parts in letters of the other direction keep together and in their place."""

@@ -39,6 +39,8 @@ from app.screens.plan_editor import PlanEditorScreen
 from app.screens.reconciliation_bindings import ReconciliationBindings
 from app.screens.reconciliation_screen import ReconciliationScreen
 from app.screens.sale_bindings import KNOWN_ERRORS, SaleBindings
+from app.screens.settings_bindings import SettingsBindings
+from app.screens.settings_screen import SettingsScreen
 from app.screens.words import Advice, advice_for, refusal_words
 from app.settings import LAST_EVENT, MOTION, SIGN_IN_NAME, Settings
 from backend_client.errors import NotSignedInError, ServiceUnavailableError
@@ -88,7 +90,8 @@ class Bindings(QObject):
         self.plans = PlanBindings(window, desk, deeds)
         self.orders = OrderBindings(window, desk, deeds)
         self.reconciliation = ReconciliationBindings(window, desk, deeds)
-        self.navigation = Navigation(window, desk, deeds, self.orders, self.reconciliation)
+        self.settings = SettingsBindings(window, desk, deeds, settings)
+        self.navigation = Navigation(window, desk, deeds, self.orders, self.reconciliation, self.settings)
         self.chart = ChartBindings(window, desk, deeds)
         self.lamps = DeviceLamps(window, desk, deeds)
         self._second = QTimer(self)
@@ -247,6 +250,7 @@ class Bindings(QObject):
         self.plans.connect_screens()
         self.orders.connect_screens()
         self.reconciliation.connect_screens()
+        self.settings.connect_screens()
         self._window.screens.show_all()
         self.lamps.look()
         if self._deeds.is_running("restore") and self._desk.store.session is None:
@@ -298,7 +302,7 @@ class Bindings(QObject):
         elif screens.current is screens.events:
             screens.events.set_loaded()
             screens.events.tell(words)
-        elif isinstance(screens.current, PlanEditorScreen | OrdersScreen | ReconciliationScreen):
+        elif isinstance(screens.current, PlanEditorScreen | OrdersScreen | ReconciliationScreen | SettingsScreen):
             screens.current.tell(words)
         else:
             screens.counter.panel.tell(words)
@@ -324,6 +328,7 @@ class Bindings(QObject):
     def _connect(self) -> None:
         window, deeds = self._window, self._deeds
         self.looks.rebuilt.connect(self._on_rebuilt)
+        self.settings.till_changed.connect(self.lamps.look)
         window.sign_out_requested.connect(self._on_sign_out_requested)
         window.close_requested.connect(self._on_close_requested)
         deeds.started.connect(self._on_deed_started)
@@ -352,6 +357,7 @@ class Bindings(QObject):
             self.navigation.show_session()
             self.orders.show_session()
             self.reconciliation.show_session()
+            self.settings.show_session()
         if Change.SALE in change:
             self.lamps.show_printer()
             self.sale.print_if_due()

@@ -6,18 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QActionGroup, QCloseEvent, QKeySequence
+from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.session import Permission
 from app.core.store import Change, ConsoleStore
-from app.i18n import LANGUAGES, _, current_language, figures, marked
+from app.i18n import _, figures, marked
 from app.screens import keys
 from app.screens.counter import CounterScreen
 from app.screens.events import EventsScreen
+from app.screens.menus import add_languages, add_themes, ticked, wish
 from app.screens.orders_screen import OrdersScreen
 from app.screens.plan_editor import PlanEditorScreen
 from app.screens.reconciliation_screen import ReconciliationScreen
+from app.screens.settings_screen import SettingsScreen
 from app.screens.sign_in import SignInScreen
 from app.screens.status_strip import StatusStrip
 from widgets.async_button import AsyncButton
@@ -29,12 +31,16 @@ _NEEDS = {
     "counter": Permission.SEE_EVENTS,
     "orders": Permission.FIND_ORDERS,
     "reconciliation": Permission.READ_ITEMS,
+    "settings": Permission.READ_SETTINGS,
 }
 _TAB_WORDS = {
     "counter": marked("Counter"),
     "orders": marked("Orders"),
     "reconciliation": marked("Reconciliation"),
+    "settings": marked("Settings"),
 }
+
+_WITH_A_FIRST = (SignInScreen, EventsScreen, OrdersScreen, ReconciliationScreen, SettingsScreen, PlanEditorScreen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,7 @@ class Screens(QWidget):
         self.counter = CounterScreen(theme, store, around.hold_warning_s)
         self.orders = OrdersScreen(theme, store)
         self.reconciliation = ReconciliationScreen(theme, store)
+        self.settings = SettingsScreen(theme, store)
         self.plans = PlanEditorScreen(theme, store.plan_work)
         self.strip = StatusStrip(theme, store, around.steady)
         self._pages = QStackedWidget()
@@ -75,7 +82,7 @@ class Screens(QWidget):
     @property
     def all(self) -> tuple[QWidget, ...]:
         """Every screen."""
-        return self.sign_in, self.events, self.counter, self.orders, self.reconciliation, self.plans
+        return self.sign_in, self.events, self.counter, self.orders, self.reconciliation, self.settings, self.plans
 
     @property
     def current(self) -> QWidget:
@@ -88,7 +95,9 @@ class Screens(QWidget):
         gathered = dict(self.counter.buttons)
         for deed, button in (*self.sign_in.buttons.items(), *self.events.buttons.items(), *self.plans.buttons.items()):
             gathered.setdefault(deed, []).append(button)
-        for deed, buttons in (*self.orders.buttons.items(), *self.reconciliation.buttons.items()):
+        for deed, buttons in (
+            *self.orders.buttons.items(), *self.reconciliation.buttons.items(), *self.settings.buttons.items(),
+        ):  # fmt: skip
             gathered.setdefault(deed, []).extend(buttons)
         return gathered
 
@@ -100,7 +109,7 @@ class Screens(QWidget):
         self._pages.setCurrentWidget(screen)
         if isinstance(screen, CounterScreen):
             screen.focus_map()
-        elif isinstance(screen, SignInScreen | EventsScreen | OrdersScreen | ReconciliationScreen | PlanEditorScreen):
+        elif isinstance(screen, _WITH_A_FIRST):
             screen.focus_first()
         self.shown.emit()
 
@@ -109,6 +118,7 @@ class Screens(QWidget):
         self.counter.take_view_of(old.counter)
         self.orders.take_over(old.orders)
         self.reconciliation.take_over(old.reconciliation)
+        self.settings.take_over(old.settings)
         self.plans.take_over(old.plans)
         self.events.search.setText(old.events.search.text())
         self.sign_in.name.setText(old.sign_in.name.text())
@@ -120,6 +130,8 @@ class Screens(QWidget):
             self.strip.show_session()
             self.strip.show_items()
             self.counter.panel.show_sale()
+        if Change.EVENTS in change:
+            self.settings.show_events()
         if Change.EVENTS in change or (Change.CLOCK in change and self.current is self.events):
             self.events.show_events()
         if Change.CONNECTION in change:
@@ -137,6 +149,7 @@ class Screens(QWidget):
         self.counter.show_all()
         self.orders.show_all()
         self.reconciliation.show_all()
+        self.settings.show_all()
 
     def show_time(self) -> None:
         """What the clocks say."""
@@ -245,7 +258,8 @@ class MainWindow(QMainWindow):
             for code in codes
         ]
         shown = {type(self.screens.events): "counter", type(self.screens.counter): "counter",
-                 type(self.screens.orders): "orders", type(self.screens.reconciliation): "reconciliation"}  # fmt: skip
+                 type(self.screens.orders): "orders", type(self.screens.reconciliation): "reconciliation",
+                 type(self.screens.settings): "settings"}  # fmt: skip
         signed_in = self.screens.current is not self.screens.sign_in
         self.tabs.show_tabs(tabs if signed_in else [], shown.get(type(self.screens.current), ""))
 
@@ -276,26 +290,27 @@ class MainWindow(QMainWindow):
         bar.clear()
         bar.setAccessibleName(_("Menu"))
         counter = bar.addMenu(_("&Counter"))
-        counter.addAction(_action(counter, _("Print the seat map"), self.chart_requested, keys.PRINT_CHART.sequence))
+        counter.addAction(wish(counter, _("Print the seat map"), self.chart_requested, keys.PRINT_CHART.sequence))
         counter.addSeparator()
-        counter.addAction(_action(counter, _("Sign out"), self.sign_out_requested))
+        counter.addAction(wish(counter, _("Sign out"), self.sign_out_requested))
         counter.addSeparator()
-        counter.addAction(_action(counter, _("Close the console"), self.close_requested, keys.QUIT.sequence))
+        counter.addAction(wish(counter, _("Close the console"), self.close_requested, keys.QUIT.sequence))
         going = bar.addMenu(_("&Go to"))
         self._screen_actions = {code: self._screen_action(going, code) for code in keys.SCREENS_BY_CODE}
         going.addActions(list(self._screen_actions.values()))
         going.addSeparator()
-        self._plans_action = _action(going, _("Plan editor"), self.plans_requested, keys.PLANS.sequence)
+        self._plans_action = wish(going, _("Plan editor"), self.plans_requested, keys.PLANS.sequence)
         going.addAction(self._plans_action)
         view = bar.addMenu(_("&View"))
-        self._add_languages(view.addMenu(_("Language")))
-        self._add_themes(view.addMenu(_("Colours")))
-        motion = QAction(_("Less motion on the map"), view, checkable=True)
-        motion.setChecked(self._less_motion)
-        motion.triggered.connect(self.less_motion_chosen)
-        view.addAction(motion)
+        add_languages(view.addMenu(_("Language")), self.language_chosen.emit)
+        colours = view.addMenu(_("Colours"))
+        add_themes(colours, self._theme_choice, self.theme_chosen.emit)
+        colours.addSeparator()
+        patterns = _("Patterns beside the colours of seats")
+        colours.addAction(ticked(colours, patterns, self.patterns_chosen, on=self._theme.patterned))
+        view.addAction(ticked(view, _("Less motion on the map"), self.less_motion_chosen, on=self._less_motion))
         helping = bar.addMenu(_("&Help"))
-        helping.addAction(_action(helping, _("Keys"), self.keys_requested, keys.HELP.sequence))
+        helping.addAction(wish(helping, _("Keys"), self.keys_requested, keys.HELP.sequence))
         before = bar.cornerWidget(Qt.Corner.TopRightCorner)
         if before is not None:
             before.deleteLater()
@@ -322,37 +337,6 @@ class MainWindow(QMainWindow):
         if isinstance(action, QAction):
             self.screen_requested.emit(str(action.data()))
 
-    def _add_languages(self, menu: QMenu) -> None:
-        group = QActionGroup(menu)
-        for language in LANGUAGES:
-            action = QAction(language.native_name, menu, checkable=True)
-            action.setData(language.code)
-            action.setChecked(language == current_language())
-            group.addAction(action)
-            menu.addAction(action)
-        group.triggered.connect(self._on_language_group_triggered)
-
-    def _add_themes(self, menu: QMenu) -> None:
-        group = QActionGroup(menu)
-        for code, words in (("system", _("As the computer")), ("light", _("Light")), ("dark", _("Dark"))):
-            action = QAction(words, menu, checkable=True)
-            action.setData(code)
-            action.setChecked(code == self._theme_choice)
-            group.addAction(action)
-            menu.addAction(action)
-        group.triggered.connect(self._on_theme_group_triggered)
-        menu.addSeparator()
-        patterns = QAction(_("Patterns beside the colours of seats"), menu, checkable=True)
-        patterns.setChecked(self._theme.patterned)
-        patterns.toggled.connect(self.patterns_chosen)
-        menu.addAction(patterns)
-
-    def _on_language_group_triggered(self, action: QAction) -> None:
-        self.language_chosen.emit(str(action.data()))
-
-    def _on_theme_group_triggered(self, action: QAction) -> None:
-        self.theme_chosen.emit(str(action.data()))
-
     def _on_clock_timeout(self) -> None:
         self.screens.show_time()
         if self._store.remaining_s is not None:
@@ -373,11 +357,3 @@ def _place_of_focus(screens: QWidget) -> tuple[type[QWidget], int] | None:
         return None
     kind = type(focused)
     return kind, screens.findChildren(kind).index(focused)
-
-
-def _action(parent: QMenu, words: str, wish: object, sequence: str = "") -> QAction:
-    action = QAction(words, parent)
-    if sequence:
-        action.setShortcut(QKeySequence(sequence))
-    action.triggered.connect(wish)
-    return action

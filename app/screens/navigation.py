@@ -15,6 +15,7 @@ from app.screens.order_bindings import OrderBindings
 from app.screens.orders_screen import OrdersScreen
 from app.screens.reconciliation_bindings import ReconciliationBindings
 from app.screens.reconciliation_screen import ReconciliationScreen
+from app.screens.settings_bindings import SettingsBindings
 
 
 class Navigation(QObject):
@@ -27,6 +28,7 @@ class Navigation(QObject):
         deeds: Deeds,
         orders: OrderBindings,
         reconciliation: ReconciliationBindings,
+        settings: SettingsBindings,
     ) -> None:
         super().__init__(window)
         self._window = window
@@ -34,6 +36,7 @@ class Navigation(QObject):
         self._deeds = deeds
         self._orders = orders
         self._reconciliation = reconciliation
+        self._settings = settings
         self._was_at_counter = False
         window.screen_requested.connect(self._on_screen_requested)
         window.keys_requested.connect(self._on_keys_requested)
@@ -61,6 +64,8 @@ class Navigation(QObject):
             self._orders.enter()
         elif code == "reconciliation" and session.may(Permission.READ_ITEMS):
             self._reconciliation.enter()
+        elif code == "settings" and session.may(Permission.READ_SETTINGS):
+            self._settings.enter()
 
     def _on_order_wanted(self, order_id: object) -> None:
         self._on_screen_requested("orders")

@@ -12,6 +12,7 @@ from app.core.session import CredentialStorage
 from app.i18n import _, figures, marked
 from app.screens.money_advice import MONEY_ADVICE, RETURN_ADVICE
 from app.screens.plan_advice import PLAN_ADVICE
+from app.screens.setting_advice import SETTING_ADVICE
 from backend_client.wire import HeldPlaces, Role, SeatRef
 
 
@@ -284,6 +285,7 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
     "amount-too-large": (marked("This amount is too large"), ""),
     "currency-unknown": (marked("This currency is not known to the console"), ""),
     **MONEY_ADVICE,
+    **SETTING_ADVICE,
     **PLAN_ADVICE,
 }
 
