@@ -3,8 +3,8 @@
 The operation is SENT, committed, before the provider is asked; from then on whatever is not a definite answer stays
 UNKNOWN and the same operation is asked about again, under the same idempotency key. A driver may be killed anywhere:
 the next one looks the effect up before it asks for it (P5), and sends the same operation again when the provider has
-never heard of it. An authorization that is not granted when the buyer's time is over is closed at the provider
-instead: nobody is charged for seats that he gave up.
+never heard of it. An authorization that is not granted when the buyer's time is over, or that he has called off, is
+closed at the provider instead: nobody is charged for seats that he gave up.
 
 Each function returns the step that followed from the answer, or None when there was nothing to do: somebody else drives
 the operation, it has ended, or its time ran out before it was sent.
@@ -22,6 +22,7 @@ from booking.domain.states import OperationKind, OperationStatus
 from booking.payments.exponents import InexactAmountError, UnknownExponentError
 from booking.payments.provider import PaymentProvider
 from booking.services import take_payment
+from booking.services.choose_provider import AT_READERS
 from booking.services.orders import order_as_it_stands
 from booking.store.database import Database
 
@@ -71,8 +72,14 @@ async def drive(db: Database, provider: PaymentProvider, operation: PaymentOpera
 
 
 async def withdraw(db: Database, provider: PaymentProvider, operation: PaymentOperation) -> SettledStep | None:
-    """Call off an authorization that is not granted: the buyer or the till has given it up. None: it has its answer."""
+    """Call off an authorization that is not granted: the buyer or the till has given it up. None: it has its answer.
+
+    What a buyer calls off is marked first, so that an approval that crosses it is given back. At a card reader an abort
+    is a wish: the card that was faster pays (T9).
+    """
     if operation.kind is not OperationKind.AUTHORIZE or operation.status in _ENDED:
+        return None
+    if operation.provider != AT_READERS and not await take_payment.call_off(db, operation):
         return None
     return await _record(db, provider, operation, await _asked(provider.withdraw, operation))
 
@@ -134,7 +141,7 @@ async def _go_on(
     """An operation that its provider has never heard of (`told` is None), or that waits for the buyer."""
     if operation.kind is not OperationKind.AUTHORIZE:
         return await _asked(_asks(provider)[operation.kind], operation)
-    if await _is_time_over(db, operation):
+    if operation.void_requested or await _is_time_over(db, operation):
         return await _asked(provider.withdraw, operation)
     return await _asked(provider.authorize, operation) if told is None else told
 

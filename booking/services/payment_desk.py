@@ -56,7 +56,7 @@ class PaymentDesk:
         return step
 
     async def withdraw(self, operation: PaymentOperation) -> SettledStep | None:
-        """Close an authorization that is not granted yet. None: it had its answer before.
+        """Close an authorization that is not granted yet. None: it had its answer before, or was never sent.
 
         Raises:
             OperationNotYoursError: nobody can call off an operation of another kind.
@@ -68,10 +68,10 @@ class PaymentDesk:
         if provider is None:
             raise UnavailableError("The provider cannot be asked here.")
         step = await drive_operation.withdraw(self._db, provider, operation)
+        if step is None or step.operation.status in _DEFINITE:
+            self.pace.ended(operation.order_id)
         if step is None:
             return None
-        if step.operation.status in _DEFINITE:
-            self.pace.ended(operation.order_id)
         return await drive_operation.follow_up(self._db, provider, step)
 
     async def close(self) -> None:

@@ -90,6 +90,15 @@ async def mark_sent(db: Database, operation_id: UUID) -> bool:
     return False
 
 
+async def call_off(db: Database, operation: PaymentOperation) -> bool:
+    """Commit that the buyer does not want this authorization any more, before its provider is asked to close it.
+
+    True: ask the provider. From here on a success is given back and pays nothing, and the order can be paid otherwise.
+    False: it has its answer, which stands; one that was never sent ends here, and nobody need be asked.
+    """
+    return await sale_calls.withdraw_payment(db, operation.operation_id)
+
+
 async def _end_unsent(db: Database, operation: PaymentOperation, why: str, source: str) -> None:
     never_sent = OperationResult(ResultOutcome.DECLINED, operation.amount_minor, decline_code=why)
     await sale_calls.record_result(db, operation.operation_id, never_sent, Teller(source))

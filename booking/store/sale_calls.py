@@ -89,6 +89,12 @@ async def mark_sent(db: Database, operation_id: UUID) -> bool:
     return sent
 
 
+async def withdraw_payment(db: Database, operation_id: UUID) -> bool:
+    """Mark an authorization as called off. True: its provider is to be asked to close it. Safe to repeat."""
+    told: str = (await db.call(query("withdraw_payment"), operation_id))[0]["told"]
+    return told == "asked"
+
+
 @dataclass(frozen=True, slots=True)
 class Teller:
     """Who says what became of an operation: `source`, the till's device, and the key that the till spends on it."""

@@ -1,0 +1,1 @@
+SELECT withdraw_payment($1) AS told
