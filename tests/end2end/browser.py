@@ -1,4 +1,4 @@
-"""Headless Chromium over the WebDriver protocol (W3C), spoken as plain HTTP: what a person can do, and what they see."""
+"""Headless Chromium over the WebDriver protocol (W3C), spoken as plain HTTP: what a person can do and see."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,9 @@ import pytest
 
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 _FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--no-default-browser-check",
-    "--disable-extensions", "--no-proxy-server", "--hide-scrollbars",
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
+    "--no-default-browser-check", "--disable-extensions", "--no-proxy-server", "--hide-scrollbars",
 )  # fmt: skip
 _STARTED = re.compile(r"started successfully on port (\d+)")
 WITHIN_S = 20.0
@@ -53,7 +54,6 @@ class Browser:
 
     http: httpx.AsyncClient
     session: str
-    downloads: Path
 
     async def command(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """One command of the session."""
@@ -188,6 +188,19 @@ class Browser:
             "Network.emulateNetworkConditions", offline=offline, latency=0, downloadThroughput=-1, uploadThroughput=-1
         )
 
+    async def forget(self) -> None:
+        """As never used: one empty tab, nothing stored, the network mended."""
+        first, *others = await self.tabs()
+        for handle in others:
+            await self.show_tab(handle)
+            await self.command("DELETE", "/window")
+        await self.show_tab(first)
+        await self.network(offline=False)
+        origin = await self.run("return location.origin")
+        await self.open("about:blank")
+        await self.devtools("Storage.clearDataForOrigin", origin=origin, storageTypes="all")
+        await self.console()
+
     async def console(self) -> list[str]:
         """What the page wrote to its console since the last look, warnings and worse."""
         found = await self.command("POST", "/se/log", {"type": "browser"})
@@ -199,46 +212,66 @@ class Browser:
         return element
 
 
-@asynccontextmanager
-async def chromedriver() -> AsyncIterator[httpx.AsyncClient]:
-    """A driver process of our own on a free port."""
+@contextmanager
+def chromedriver() -> Iterator[str]:
+    """A driver process of our own on a free port; its base URL."""
     with tempfile.TemporaryDirectory(prefix="taquilla-driver-") as folder:
         log = Path(folder) / "driver.txt"
         with log.open("wb") as output:
             process = subprocess.Popen(["chromedriver", "--port=0"], stdout=output, stderr=output)
         try:
-            async with asyncio.timeout(WITHIN_S):
-                while (found := _STARTED.search(log.read_text(errors="replace"))) is None:
-                    assert process.poll() is None, log.read_text(errors="replace")
-                    await asyncio.sleep(0.02)
-            base = f"http://127.0.0.1:{found[1]}"
-            async with httpx.AsyncClient(base_url=base, timeout=60.0, trust_env=False) as http:
-                yield http
+            deadline = time.monotonic() + WITHIN_S
+            while (found := _STARTED.search(log.read_text(errors="replace"))) is None:
+                assert process.poll() is None, log.read_text(errors="replace")
+                assert time.monotonic() < deadline, log.read_text(errors="replace")
+                time.sleep(0.02)
+            yield f"http://127.0.0.1:{found[1]}"
         finally:
             process.terminate()
             process.wait(10)
 
 
-@asynccontextmanager
-async def browser(driver: httpx.AsyncClient, language: str = "en") -> AsyncIterator[Browser]:
-    """A browser that has never been anywhere, at 1280 x 800; it ends with the context."""
-    folder = tempfile.mkdtemp(prefix="taquilla-browser-")
-    flags = [*_FLAGS, f"--user-data-dir={folder}", "--window-size=1280,800", f"--accept-lang={language}"]
-    options = {"args": flags, "binary": shutil.which("chromium"), "prefs": {"intl.accept_languages": language}}
-    wanted = {
-        "browserName": "chrome",
-        "goog:chromeOptions": options,
-        "goog:loggingPrefs": {"browser": "ALL"},
-        "timeouts": {"script": 10_000, "pageLoad": 20_000},
-    }
-    try:
-        answer = await driver.post("/session", json={"capabilities": {"alwaysMatch": wanted}})
-        assert answer.status_code == 200, answer.text
-        page = Browser(driver, answer.json()["value"]["sessionId"], Path(folder))
-        try:
+@dataclass
+class Browsers:
+    """Browsers that tests lend to each other: each one comes back as if it had never been anywhere."""
+
+    driver: str
+    free: list[str] = field(default_factory=list)
+    all: list[str] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def lent(self) -> AsyncIterator[Browser]:
+        """A browser at 1280 x 800, light."""
+        async with httpx.AsyncClient(base_url=self.driver, timeout=60.0, trust_env=False) as http:
+            session = self.free.pop() if self.free else await self._started(http)
+            page = Browser(http, session)
             await page.screen(1280, 800)
             yield page
+            await page.forget()
+            self.free.append(session)
+
+    async def _started(self, http: httpx.AsyncClient) -> str:
+        options = {"args": [*_FLAGS, "--window-size=1280,800"], "binary": shutil.which("chromium")}
+        wanted = {
+            "browserName": "chrome",
+            "goog:chromeOptions": options,
+            "goog:loggingPrefs": {"browser": "ALL"},
+            "timeouts": {"script": 10_000, "pageLoad": 20_000},
+        }
+        answer = await http.post("/session", json={"capabilities": {"alwaysMatch": wanted}})
+        assert answer.status_code == 200, answer.text
+        session: str = answer.json()["value"]["sessionId"]
+        self.all.append(session)
+        return session
+
+
+@contextmanager
+def browsers() -> Iterator[Browsers]:
+    """A driver of our own and its browsers; each gets a new profile from the driver, and ends with the context."""
+    with chromedriver() as driver:
+        lent = Browsers(driver)
+        try:
+            yield lent
         finally:
-            await page.command("DELETE", "")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+            for session in lent.all:
+                httpx.delete(f"{driver}/session/{session}", timeout=20.0, trust_env=False)

@@ -129,6 +129,7 @@ class StackFacts:
     database_socket: Path | None
     pids: Mapping[str, int]
     passwords: Mapping[str, str]
+    page_url: str = ""
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -145,6 +146,7 @@ class StackFacts:
             database_socket=Path(socket) if socket else None,
             pids=found["pids"],
             passwords=found["passwords"],
+            page_url=found["page_url"],
         )
 
 

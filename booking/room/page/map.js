@@ -21,7 +21,7 @@ export class SeatMap {
       className: "round", "aria-label": say(name), title: say(name),
     });
     const all = button("⤢", () => this.fit(), {className: "round", "aria-label": say("map.all"), title: say("map.all")});
-    this.element = h("div", {className: "map"}, this.canvas, h("div", {className: "map-tools"}, zoom(1.6, "map.in"), zoom(1 / 1.6, "map.out"), all));
+    this.element = h("div", {className: "map"}, h("div", {className: "map-tools"}, zoom(1.6, "map.in"), zoom(1 / 1.6, "map.out"), all), this.canvas);
     this.pointers = new Map();
     this.#listen();
     this.resizing = new ResizeObserver(() => this.#resize());
@@ -68,6 +68,7 @@ export class SeatMap {
   }
 
   draw() {
+    this.canvas.style.touchAction = this.#isZoomed ? "none" : "pan-y"; // from afar a finger moves the page
     if (this.drawing) return;
     this.drawing = requestAnimationFrame(() => {
       this.drawing = 0;

@@ -75,7 +75,8 @@ export class Queue {
       const began = performance.now();
       try {
         const headers = this.tag ? {"If-None-Match": this.tag} : {};
-        const wait = this.tag ? `?wait=${WAIT_S}` : "";
+        // After a silence the first question waits for nothing: whether the room is back is news enough.
+        const wait = this.tag && !failures ? `?wait=${WAIT_S}` : "";
         const answer = await this.#call("GET", this.path + wait, {headers, signal, patienceMs: (WAIT_S + 15) * 1000});
         if (signal.aborted) return;
         failures = 0;

@@ -107,8 +107,7 @@ export class Sale {
 
   // Begin anew: what was is over.
   forget(note = null) {
-    this.following?.abort();
-    this.following = null;
+    this.stop();
     Object.assign(this, {hold: null, order: null, tickets: null, note, kept: {}});
     this.memory.write(null);
     this.changed();
@@ -117,6 +116,7 @@ export class Sale {
   stop() {
     this.following?.abort();
     this.following = null;
+    this.waking?.abort();
   }
 
   // ---------------------------------------------------------------- sending
@@ -234,16 +234,19 @@ export class Sale {
     return step !== "";
   }
 
+  // Looks at what goes on by itself; each step wakes it, because the next one may be due sooner.
   async #follow() {
+    this.waking?.abort();
     if (this.following || !this.#isOpen) return;
     const {signal} = (this.following = new AbortController());
     for (let looks = 0; !signal.aborted && this.#isOpen; looks++) {
       const waits = this.step === "hold" || this.step === "pay";
-      await pause(waits ? 10000 : Math.min(5000, 700 + 300 * looks), signal);
-      if (signal.aborted) return;
-      if (this.busy) continue;
-      await this.refresh();
+      this.waking = new AbortController();
+      const woken = this.waking.signal;
+      await pause(waits ? 10000 : Math.min(5000, 400 + 300 * looks), woken);
+      if (woken.aborted) looks = -1;
+      else if (!signal.aborted && !this.busy) await this.refresh();
     }
-    this.following = null;
+    if (this.following?.signal === signal) this.following = null;
   }
 }

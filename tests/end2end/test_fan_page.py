@@ -1,0 +1,197 @@
+"""A fan buys through the page: real browser, room, API, PostgreSQL and payment sandbox (R16-R19, R42)."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import zxingcpp
+from PIL import Image
+
+from tests.end2end.browser import Browsers, browsers, need_chromium
+from tests.end2end.fan_house import Fan, House, fan_at, house_of
+from tests.end2end.processes import StackFacts, check_invariants, kill
+
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.fixture(scope="module")
+def lent() -> Iterator[Browsers]:
+    need_chromium()
+    with browsers() as lent:
+        yield lent
+
+
+@pytest.fixture(scope="module")
+def sound_stack(lent: Browsers, stack: StackFacts) -> Iterator[StackFacts]:
+    """The house is in order after all that these tests did (R39)."""
+    yield stack
+    assert asyncio.run(check_invariants(stack.dsn)) == []
+
+
+@pytest.fixture
+async def house(lent: Browsers, sound_stack: StackFacts) -> AsyncIterator[House]:
+    async with house_of(sound_stack, lent) as house:
+        yield house
+
+
+async def test_a_fan_waits_picks_a_seat_on_the_map_pays_and_has_a_ticket(house: House) -> None:
+    """On a phone of 320 px, from the queue to a code that scans; no token is ever in an address."""
+    event = await house.event_with_room(name="Night <b>of</b> lights")
+    async with fan_at(house, event) as fan:
+        page = fan.page
+        await page.screen(320, 640, mobile=True)
+        assert await fan.fits()
+        await fan.join()
+        await page.until_view("pick")
+        assert await page.text("main .event strong") == "Night <b>of</b> lights"
+        await page.until_shown(".map canvas")
+        await tap_seat(fan, 7)
+        await page.until_text(".basket", "row A, seat 8")
+        assert await fan.fits()
+        await page.click("#hold")
+        await page.until_view("hold")
+        assert "€40.00" in await page.text("#total")
+        await fan.check_out()
+        assert await fan.fits()
+        await fan.pay()
+        (code,) = await fan.until_tickets(1)
+        assert await fan.fits()
+        assert await code_on(fan) == code
+        assert await page.address() == fan.url
+    assert (await house.sold(event), await house.charges(event)) == (1, 1)
+
+
+async def tap_seat(fan: Fan, seat: int) -> None:
+    """A tap on the map: from afar it comes closer, then it picks."""
+    place = "const r = document.querySelector('.map canvas').getBoundingClientRect(); return [r.width, r.height]"
+    width, height = await fan.page.run(place)
+    # The plan of these events: 20 seats a row, 10 apart, from (20, 40) on, radius 4; the page leaves 3 radii around.
+    left, top, right, bottom = 8, 28, 222, 62
+    scale = min(width / (right - left), height / (bottom - top))
+    x = (20 + seat % 20 * 10 - (left + right - width / scale) / 2) * scale
+    y = (40 + seat // 20 * 10 - (top + bottom - height / scale) / 2) * scale
+    await fan.page.click_at(".map canvas", x, y)
+    if not await fan.page.shows("#hold"):
+        await fan.page.click_at(".map canvas", x, y)
+
+
+async def code_on(fan: Fan) -> str:
+    """What a scanner reads from the screen."""
+    await fan.page.run("document.querySelector('.qr').scrollIntoView()")
+    with Image.open(io.BytesIO(await fan.page.picture())) as picture:
+        found = zxingcpp.read_barcodes(picture.convert("L"))
+    assert len(found) == 1
+    return found[0].text
+
+
+async def test_a_second_browser_takes_the_turn_over(house: House) -> None:
+    """The key moves the place; only one of both can hold (R18)."""
+    event = await house.event_with_room()
+    async with fan_at(house, event) as first, house.browsers.lent() as other:
+        second = Fan(house, other, event)
+        await first.join()
+        await first.page.until_view("pick")
+        key = await first.page.run("return JSON.parse(localStorage['taquilla.account']).access_token")
+        await second.come()
+        await other.click("summary")
+        await other.type("#given-key", "not a key")
+        await other.click("#move-here")
+        await other.until_text("details .danger", "not valid")
+        await other.run("document.querySelector('#given-key').value = ''")
+        await other.type("#given-key", key)
+        await other.click("#move-here")
+        await other.until_view("elsewhere")
+        await other.click("#take-over")
+        await second.pick_best(2)
+        await first.page.reload()
+        await first.page.until_view("elsewhere")
+    assert await house.holds(event) == 1
+
+
+async def test_reloading_and_clicking_again_while_paying_charges_once(house: House) -> None:
+    """P1: two clicks at once, then a reload before the answer; the same key, one charge."""
+    event = await house.event()
+    async with fan_at(house, event) as fan:
+        await fan.pick_best(2)
+        await fan.check_out()
+        await fan.page.choose("#card", "card-slow")
+        await fan.page.run("const b = document.querySelector('#pay'); b.click(); b.click()")
+        await fan.page.reload()
+        await fan.page.until_view("unknown")
+        assert len(await fan.until_tickets(2)) == 2
+        await fan.page.back()
+        await fan.page.open(fan.url)
+        assert len(await fan.until_tickets(2)) == 2
+    assert (await house.holds(event), await house.sold(event), await house.charges(event)) == (1, 2, 1)
+
+
+async def test_a_lost_answer_is_told_honestly_and_a_declined_card_can_be_replaced(house: House) -> None:
+    """P3: declined, then without an answer: nobody knows, do not pay again; later there are tickets, paid once."""
+    event = await house.event()
+    async with fan_at(house, event) as fan:
+        await fan.pick_best()
+        await fan.check_out()
+        await fan.pay("card-decline")
+        await fan.page.until_text("#pay-note", "Nothing was charged")
+        await house.fault("enquire", "status-503", 4)
+        await fan.pay("card-answer-lost")
+        await fan.page.until_text("#unknown-title", "We do not know yet")
+        assert "Do not pay again" in await fan.page.text("#unknown-words")
+        assert not await fan.page.shows("#pay")
+        await fan.until_tickets(1)
+    assert (await house.sold(event), await house.charges(event)) == (1, 1)
+
+
+async def test_the_bank_s_question_opens_beside_the_page_which_goes_on_by_itself(house: House) -> None:
+    event = await house.event()
+    async with fan_at(house, event) as fan:
+        page = fan.page
+        await fan.pick_best()
+        await fan.check_out()
+        await fan.pay("card-3ds")
+        await page.until_view("action")
+        (own,) = await page.tabs()
+        await page.click("#bank")
+        await page.until(lambda: has_tabs(fan, 2), "the bank's page")
+        (bank,) = set(await page.tabs()) - {own}
+        await page.show_tab(bank)
+        await page.until_shown("button[value=approve]")
+        assert await page.run("return [document.referrer, window.opener]") == ["", None]
+        await page.click("button[value=approve]")
+        await page.show_tab(own)
+        await fan.until_tickets(1)
+    assert await house.sold(event) == 1
+
+
+async def has_tabs(fan: Fan, count: int) -> bool:
+    return len(await fan.page.tabs()) == count
+
+
+async def test_who_waits_is_told_sold_out_at_once_and_survives_a_restart_of_the_room(house: House) -> None:
+    """R19, W7: paused, the room killed and back, everything in holds, sold out; the place stays the same."""
+    event = await house.event_with_room(1, paused=True)
+    async with fan_at(house, event) as fan, fan_at(house, event) as ahead:
+        await ahead.join()
+        await ahead.page.until_view("waiting")
+        await fan.join()
+        await fan.page.until_text("#explanation", "Nobody is being let in")
+        assert await fan.page.text("#position") == "1 person before you"
+        process = house.stack.pids["room"]
+        kill(process)
+        await fan.page.until_text("#trouble", "The waiting room does not answer")
+        await fan.page.until(lambda: has_text(fan, "#trouble", ""), "the room to be back", 30)
+        assert await fan.page.text("#position") == "1 person before you"
+        await house.set_room(event, paused=False, total_active_users=1)
+        await ahead.pick_best()
+        await fan.page.until_text("#explanation", "in other people's baskets", 30)
+        await ahead.check_out()
+        await ahead.pay()
+        await ahead.until_tickets(1)
+        await fan.page.until_view("sold-out", 30)
+
+
+async def has_text(fan: Fan, selector: str, text: str) -> bool:
+    return await fan.page.text(selector) == text
