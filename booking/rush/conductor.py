@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -14,6 +14,7 @@ import msgspec
 from booking.histogram import Histogram
 from booking.rush.own_stack import end, spawn
 from booking.rush.plan import Sale, SenderPlan, Server, Traffic
+from booking.rush.shopper import HOLD
 from booking.rush.tally import Tally, Telling
 
 _START_IN_S = 1.0
@@ -28,7 +29,10 @@ class SenderFailedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Second:
-    """One second of the run, for the charts: counts of requests, latencies in ms of those that ended in it."""
+    """One second of the run, for the charts: counts of requests, latencies in ms of those that ended in it.
+
+    `admitted`: fans whose turn came, through a waiting room; `confirmed`: orders seen confirmed.
+    """
 
     at_s: int
     offered: int
@@ -38,6 +42,10 @@ class Second:
     p50_ms: float
     p99_ms: float
     open: int
+    hold_p50_ms: float = 0.0
+    hold_p99_ms: float = 0.0
+    admitted: int = 0
+    confirmed: int = 0
 
 
 @dataclass(slots=True)
@@ -49,6 +57,8 @@ class Run:
     contradictions: list[str] = field(default_factory=list)
     seconds: list[Second] = field(default_factory=list)
     confirmed: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    waits: Histogram = field(default_factory=Histogram)
     capped: bool = False
     elapsed_s: float = 0.0
 
@@ -79,13 +89,17 @@ Progress = Callable[[Run, Second], None]
 class Conductor:
     """Runs one rush. `progress` is called once a second with what has happened so far."""
 
-    def __init__(self, server: Server, sale: Sale, tokens: tuple[str, ...], traffic: Traffic) -> None:
+    def __init__(
+        self, server: Server, sale: Sale, tokens: tuple[str, ...], traffic: Traffic, room: Server | None = None
+    ) -> None:
+        self._room = room
         self._server = server
         self._sale = sale
         self._tokens = tokens
         self._traffic = traffic
         self._run = Run()
-        self._now = Tally()
+        self._now, self._now_holds, self._now_counts = Tally(), Tally(), Counter[str]()
+        self.starts_at = 0.0
         self._open: dict[int, int] = {}
 
     async def conduct(
@@ -97,19 +111,23 @@ class Conductor:
         Raises:
             SenderFailedError: one ended too early, or did not end.
         """
-        starts_at = time.time() + _START_IN_S
+        starts_at = self.starts_at = time.time() + _START_IN_S
         plans = [
             SenderPlan(
                 server=self._server, sale=self._sale, traffic=self._traffic.shared_by(processes),
                 tokens=self._tokens[number::processes], connections=-(-connections // processes),
                 most_requests=-(-most_requests // processes), drain_s=drain_s, timeout_s=timeout_s,
-                seed=(seed + number * 7_919) % _LARGEST_SEED, starts_at=starts_at,
+                seed=(seed + number * 7_919) % _LARGEST_SEED, starts_at=starts_at, room=self._room,
+                seed_of_fans=seed,
+                first_fan=self._traffic.fans * number // processes,
+                fans=self._traffic.fans * (number + 1) // processes - self._traffic.fans * number // processes,
             )
             for number in range(processes)
         ]  # fmt: skip
+        lasts_s = max(self._traffic.seconds, 2 * self._traffic.arrivals_last_s)
         ticking = asyncio.create_task(self._tick(starts_at, progress), name="progress")
         try:
-            async with asyncio.timeout(_START_IN_S + self._traffic.seconds + drain_s + _OVERTIME_S):
+            async with asyncio.timeout(_START_IN_S + lasts_s + drain_s + _OVERTIME_S):
                 async with asyncio.TaskGroup() as group:
                     for number, plan in enumerate(plans):
                         group.create_task(self._attend(number, plan), name=f"sender {number}")
@@ -148,9 +166,14 @@ class Conductor:
         for kind, counts in telling.kinds.items():
             run.kinds[kind].add(counts)
             self._now.add(counts)
+            if kind == HOLD:
+                self._now_holds.add(counts)
         run.lateness.add(telling.lateness, telling.lateness_largest_us)
         run.contradictions += telling.contradictions
         run.confirmed += telling.confirmed
+        run.counts.update(telling.counts)
+        self._now_counts.update({**telling.counts, "confirmed": telling.confirmed})
+        run.waits.add(telling.waits, telling.longest_wait_us)
         run.capped = run.capped or telling.capped
         run.elapsed_s = max(run.elapsed_s, telling.at_s)
         self._open[number] = telling.open
@@ -164,10 +187,12 @@ class Conductor:
             second += 1
 
     def _close_second(self, at_s: int, progress: Progress) -> None:
-        now, self._now = self._now, Tally()
+        now, holds, counts = self._now, self._now_holds, self._now_counts
+        self._now, self._now_holds, self._now_counts = Tally(), Tally(), Counter()
         second = Second(
             at_s, now.offered, now.done, now.shed, now.failed,
             now.latency.quantile_ms(0.50), now.latency.quantile_ms(0.99), sum(self._open.values()),
+            holds.latency.quantile_ms(0.50), holds.latency.quantile_ms(0.99), counts["admitted"], counts["confirmed"],
         )  # fmt: skip
         self._run.seconds.append(second)
         progress(self._run, second)

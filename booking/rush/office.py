@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import msgspec
 
+from booking.histogram import Histogram
 from booking.plain_http.link import Links
 from booking.plain_http.message import Answer, BrokenAnswerError, request_bytes
-from booking.histogram import Histogram
 from booking.rush.plan import MOST_OPEN, SenderPlan
 from booking.rush.tally import Tally, Telling
 
+JOIN, POLL, LEAVE = "join", "poll", "leave"
+AT_ROOM = frozenset({JOIN, POLL, LEAVE})
 UNANSWERED, TIMED_OUT, NO_CONNECTION, CUT, UNSENT = "unanswered", "timeout", "no-connection", "cut", "unsent"
 
 
@@ -30,13 +32,16 @@ _read_code = msgspec.json.Decoder(_Code)
 class Office:
     """The API as the shoppers of one sender see it."""
 
-    def __init__(self, plan: SenderPlan, links: Links) -> None:
+    def __init__(self, plan: SenderPlan, links: Links, room_links: Links | None = None) -> None:
         self.plan = plan
         self.links = links
+        self.room_links = room_links
         self.tallies: defaultdict[str, Tally] = defaultdict(Tally)
         self.lateness = Histogram()
         self.contradictions: list[str] = []
         self.confirmed = 0
+        self.counts: Counter[str] = Counter()
+        self.waits = Histogram()
         self.capped = False
         self._offered = 0
         self._open = 0
@@ -47,7 +52,8 @@ class Office:
     ) -> Answer | None:  # fmt: skip
         """One request that is meant to leave at `due` (loop time). None when no answer came, or the run is at its cap.
 
-        It is offered at once; whatever holds it up after `due`, here or there, counts as latency.
+        It is offered at once; whatever holds it up after `due`, here or there, counts as latency. Kinds of `AT_ROOM` go
+        to the waiting room.
         """
         if self._offered >= self.plan.most_requests:
             self.capped = True
@@ -62,14 +68,17 @@ class Office:
         if self._open >= MOST_OPEN:
             tally.broken(UNSENT)
             return None
+        links, server = self.links, self.plan.server
+        if kind in AT_ROOM and self.room_links is not None and self.plan.room is not None:
+            links, server = self.room_links, self.plan.room
         request = request_bytes(
-            method, path, self.plan.server.named, token=token, key=key,
+            method, path, server.named, token=token, key=key,
             body=b"" if body is None else json.dumps(body).encode("ascii"), headers=headers,
         )  # fmt: skip
         self._open += 1
         try:
             async with asyncio.timeout(self.plan.timeout_s):
-                answer = await self.links.ask(request)
+                answer = await links.ask(request)
         except asyncio.CancelledError:
             self.tallies[kind].broken(UNANSWERED, loop.time() - due)
             raise
@@ -96,8 +105,10 @@ class Office:
             kinds={kind: tally.take() for kind, tally in self.tallies.items()},
             lateness=self.lateness.sparse(), lateness_largest_us=self.lateness.largest_us,
             contradictions=self.contradictions, confirmed=self.confirmed, capped=self.capped, last=last,
+            counts=dict(self.counts), waits=self.waits.sparse(), longest_wait_us=self.waits.largest_us,
         )  # fmt: skip
         self.lateness, self.contradictions, self.confirmed = Histogram(), [], 0
+        self.counts, self.waits = Counter(), Histogram()
         return telling
 
 

@@ -12,13 +12,15 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import booking
+from booking.domain.caller import Role
 from booking.embedded.awaited import awaited_cluster
 from booking.rush.plan import Sale, Server
+from booking.rush.through_room import Steering, ask_for_admission, steer
 from booking.rush.venue import open_sale
 
 READY_WITHIN_S = 60.0
@@ -36,18 +38,23 @@ class StackError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class OwnStack:
-    """What was started: where the API is, its database, the event on sale, accounts' tokens, and process ids."""
+    """What was started: where the API is, its database, the event on sale, accounts' tokens, and process ids.
+
+    `room`: the waiting room's address; `staff`: tokens of ops and a clerk by role, where there is one.
+    """
 
     server: Server
     dsn: str
     sale: Sale
     tokens: tuple[str, ...]
     pids: Mapping[str, int]
+    room: Server | None = None
+    staff: Mapping[Role, str] = field(default_factory=dict)
 
 
 @asynccontextmanager
-async def own_stack(seats: int, accounts: int) -> AsyncIterator[OwnStack]:
-    """Everything that a sale needs, with an event of `seats` seats.
+async def own_stack(seats: int, accounts: int, steering: Steering | None = None) -> AsyncIterator[OwnStack]:
+    """Everything that a sale needs, with an event of `seats` seats; with `steering` fans come through a waiting room.
 
     Raises:
         EmbeddedError, StackError, BookingError: a part did not start; what had started is stopped again.
@@ -63,7 +70,15 @@ async def own_stack(seats: int, accounts: int) -> AsyncIterator[OwnStack]:
         api = await stack.enter_async_context(started("serve", [*common, "--port", "0"], folder))
         work = await stack.enter_async_context(started("work", common, folder))
         pids = {"API": api["pid"], "workers": work["pid"], "sandbox": sandbox["pid"], "PostgreSQL": cluster.pid}
-        yield OwnStack(Server.of_url(str(api["url"])), dsn, sale, tokens, pids)
+        server = Server.of_url(str(api["url"]))
+        if steering is None:
+            yield OwnStack(server, dsn, sale, tokens, pids)
+            return
+        staff = await ask_for_admission(dsn, sale.event_id)
+        words = ["--dsn", dsn, "--port", "0", "--data", str(folder / "room-data"), "--rate-limits", "off"]
+        room = await stack.enter_async_context(started("room", words, folder))
+        await steer(server, Server.of_url(str(room["url"])), sale, staff[Role.OPS], steering)
+        yield OwnStack(server, dsn, sale, tokens, {**pids, "room": room["pid"]}, Server.of_url(str(room["url"])), staff)
 
 
 @asynccontextmanager

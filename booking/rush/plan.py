@@ -22,7 +22,9 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
 
     `groups` is the share of arrivals that are friends who want overlapping seats; `double_clicks` of holds that are
     sent twice under one key; `buyers` of winners that check out and pay; `releases` of the others that give the seats
-    back; `patience` of clients that do as Retry-After says, the others try no more.
+    back; `patience` of clients that do as Retry-After says, the others try no more. With `fans` so many people come
+    through a waiting room, at `rate`, each once: `look_s` is how long they look at the map, `form_s` at the form:
+    least, most, most often.
     """
 
     rate: float
@@ -36,10 +38,18 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
     releases: float = 0.1
     patience: float = 0.7
     declines: float = 0.05
+    fans: int = 0
+    look_s: tuple[float, float, float] = (2.0, 15.0, 5.0)
+    form_s: tuple[float, float, float] = (2.0, 12.0, 5.0)
 
     def shared_by(self, processes: int) -> Traffic:
         """The part of one of several senders."""
         return msgspec.structs.replace(self, rate=self.rate / processes, maps_per_s=self.maps_per_s / processes)
+
+    @property
+    def arrivals_last_s(self) -> float:
+        """How long people go on coming."""
+        return self.fans / self.rate if self.fans else self.seconds
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,7 +93,10 @@ class Sale(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SenderPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """The work of one sender process. `starts_at` is seconds of the wall clock: all senders begin together."""
+    """The work of one sender process. `starts_at` is seconds of the wall clock: all senders begin together.
+
+    With a `room` its `fans` are those from number `first_fan` on: who somebody is depends on the number and seed alone.
+    """
 
     server: Server
     sale: Sale
@@ -95,3 +108,7 @@ class SenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: float
     seed: int
     starts_at: float
+    room: Server | None = None
+    first_fan: int = 0
+    fans: int = 0
+    seed_of_fans: int = 0

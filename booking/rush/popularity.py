@@ -15,10 +15,14 @@ MEAN_FRIENDS = sum(_FRIENDS) / len(_FRIENDS)
 class SeatPicker:
     """Draws runs of neighbouring seats. `skew` is Zipf's exponent over the seat order: 0 is no preference at all."""
 
-    def __init__(self, seats: int, skew: float, rng: Random) -> None:
+    def __init__(self, seats: int, skew: float, rng: Random, cumulative: list[float] | None = None) -> None:
         self._seats = seats
         self._rng = rng
-        self._cumulative = list(accumulate((rank + 1) ** -skew for rank in range(seats)))
+        self._cumulative = cumulative or list(accumulate((rank + 1) ** -skew for rank in range(seats)))
+
+    def of(self, rng: Random) -> SeatPicker:
+        """The same wishes, drawn by somebody else's dice."""
+        return SeatPicker(self._seats, 0.0, rng, self._cumulative)
 
     def size(self) -> int:
         """How many seats somebody wants: 1 to 6, most often two."""

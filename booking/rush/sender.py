@@ -22,6 +22,7 @@ import msgspec
 from booking.plain_http.link import Links
 from booking.rush.arrivals import arrivals
 from booking.rush.cpu import allow_connections
+from booking.rush.fan import Fan
 from booking.rush.office import Office
 from booking.rush.plan import SenderPlan
 from booking.rush.popularity import MEAN_FRIENDS, SeatPicker
@@ -39,7 +40,8 @@ class Sender:
 
     def __init__(self, plan: SenderPlan, tell: Tell) -> None:
         tls = ssl.create_default_context() if plan.server.tls else None
-        self.office = Office(plan, Links(plan.server.host, plan.server.port, tls, plan.connections))
+        links = Links(plan.server.host, plan.server.port, tls, plan.connections)
+        self.office = Office(plan, links, _room_links(plan))
         self._plan = plan
         self._tell = tell
         self._rng = Random(plan.seed)  # noqa: S311 - a crowd, not a secret
@@ -47,6 +49,7 @@ class Sender:
         self._tokens = cycle(plan.tokens)
         self._under_way: set[asyncio.Task[None]] = set()
         self._etag = ""
+        self._next_fan = plan.first_fan
 
     async def run(self) -> None:
         """Send what is planned, wait for what is under way, tell the rest."""
@@ -56,27 +59,43 @@ class Sender:
         start = loop.time() + self._plan.starts_at - time.time()
         telling = asyncio.create_task(self._keep_telling(start), name="tell")
         sending = [
-            asyncio.create_task(self._send(start, groups_per_s, self._arrive), name="holds"),
+            asyncio.create_task(self._send(start, groups_per_s, self._arrive), name="holds")
+            if self._plan.room is None
+            else asyncio.create_task(self._send(start, traffic.rate, self._join), name="fans"),
             asyncio.create_task(self._send(start, traffic.maps_per_s, self._look_at_map), name="maps"),
         ]
         await asyncio.gather(*sending)
-        await self._drain(start + traffic.seconds + self._plan.drain_s - loop.time())
+        lasts_s = max(traffic.seconds, traffic.arrivals_last_s)
+        await self._drain(start + lasts_s + self._plan.drain_s - loop.time())
         telling.cancel()
         await asyncio.gather(telling, return_exceptions=True)
         self.office.links.close()
+        if self.office.room_links is not None:
+            self.office.room_links.close()
         self._tell(self.office.tell(loop.time() - start, last=True))
 
     async def _send(self, start: float, per_s: float, send: Callable[[float], None]) -> None:
         """Start each request at its instant; whatever has become due meanwhile leaves at once."""
         loop = asyncio.get_running_loop()
         traffic = self._plan.traffic
-        for at in arrivals(traffic.shape, self._rng, per_s, traffic.seconds):
+        # Fans come until all have come: a draw that gives too few in the time goes on.
+        lasts_s = 2 * traffic.arrivals_last_s if send == self._join else traffic.seconds
+        for at in arrivals(traffic.shape, self._rng, per_s, lasts_s):
             due = start + at
             if due - loop.time() > _SLEEP_ONLY_ABOVE_S:
                 await asyncio.sleep(due - loop.time())
-            if self.office.capped:
+            if self.office.capped or (send == self._join and self._next_fan >= self._plan.first_fan + self._plan.fans):
                 return
             send(due)
+
+    def _join(self, due: float) -> None:
+        """The next fan comes to the waiting room; nobody comes twice."""
+        number = self._next_fan - self._plan.first_fan
+        if number >= self._plan.fans:
+            return
+        token = self._plan.tokens[number % len(self._plan.tokens)]
+        self._start(Fan(self.office, self._picker, self._next_fan, token).come(due))
+        self._next_fan += 1
 
     def _arrive(self, due: float) -> None:
         if self._rng.random() < self._plan.traffic.groups:
@@ -128,6 +147,13 @@ class Sender:
             await asyncio.sleep(TELL_EVERY_S)
             if loop.time() >= start:
                 self._tell(self.office.tell(loop.time() - start, last=False))
+
+
+def _room_links(plan: SenderPlan) -> Links | None:
+    if plan.room is None:
+        return None
+    tls = ssl.create_default_context() if plan.room.tls else None
+    return Links(plan.room.host, plan.room.port, tls, plan.connections)
 
 
 def main() -> int:

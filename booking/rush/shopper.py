@@ -9,12 +9,12 @@ from uuid import UUID
 import msgspec
 
 from booking.plain_http.message import Answer
-from booking.rush.office import Office, code_of
+from booking.rush.office import JOIN, LEAVE, POLL, Office, code_of
 from booking.rush.popularity import SeatPicker
 
 HOLD, AGAIN, RELEASE = "hold", "sent again", "release"
 CHECKOUT, PAY, STATUS, MAP = "checkout", "pay", "order status", "map"
-KINDS = (HOLD, AGAIN, RELEASE, CHECKOUT, PAY, STATUS, MAP)
+KINDS = (JOIN, POLL, HOLD, AGAIN, RELEASE, CHECKOUT, PAY, STATUS, MAP, LEAVE)
 
 _ELSEWHERE_TRIES = 2
 _PATIENT_TRIES = 2
@@ -43,14 +43,23 @@ _read_hold = msgspec.json.Decoder(_Held)
 _read_order = msgspec.json.Decoder(_Ordered)
 
 
+def read_hold(answer: Answer) -> _Held:
+    """A hold that was won."""
+    return _read_hold.decode(answer.body)
+
+
 class Shopper:
-    """One buyer with an account."""
+    """One buyer with an account. `headers` go with each request."""
+
+    headers = ""
+    patient_tries = _PATIENT_TRIES
 
     def __init__(self, office: Office, picker: SeatPicker, rng: Random, token: str) -> None:
         self._office = office
         self._picker = picker
         self._rng = rng
         self._token = token
+        self.bought = False
         self._holds_path = f"/v1/events/{office.plan.sale.event_id}/holds"
 
     async def buy(self, due: float, seats: tuple[int, ...]) -> None:
@@ -91,7 +100,12 @@ class Shopper:
         traffic = self._office.plan.traffic
         if self._rng.random() < traffic.buyers:
             await self._check_out(hold_id, seats)
-        elif self._rng.random() < traffic.releases:
+        else:
+            await self._let_go(hold_id)
+
+    async def _let_go(self, hold_id: UUID) -> None:
+        traffic = self._office.plan.traffic
+        if self._rng.random() < traffic.releases:
             await self._ask(RELEASE, self._after(0.5, 2.0), "DELETE", f"/v1/holds/{hold_id}")
 
     async def _check_out(self, hold_id: UUID, seats: list[int]) -> None:
@@ -100,7 +114,7 @@ class Shopper:
             "lines": [{"seat_no": seat, "price_type_id": sale.price_type_id} for seat in seats],
             "shown_total_minor": sum(sale.prices[seat] for seat in seats),
         }
-        answer = await self._ask(CHECKOUT, self._after(0.1, 1.0), "POST", f"/v1/holds/{hold_id}/checkout", body)
+        answer = await self._ask(CHECKOUT, self._form_filled_in(), "POST", f"/v1/holds/{hold_id}/checkout", body)
         if answer is None or answer.status != 201:
             return
         order = _read_order.decode(answer.body)
@@ -121,6 +135,7 @@ class Shopper:
             if answer is not None and answer.status == 200:
                 order = _read_order.decode(answer.body)
                 self._office.confirmed += order.status == "CONFIRMED"
+                self.bought = self.bought or order.status == "CONFIRMED"
                 if order.status in _SETTLED:
                     return
             due = self._after(_POLL_EVERY_S, _POLL_EVERY_S * 1.5)
@@ -130,14 +145,22 @@ class Shopper:
     ) -> Answer | None:
         """Ask, and when told to come back later, do so with the same key, if this client is one that does."""
         key = key or self._key()
-        answer = await self._office.ask(kind, due, method, path, token=self._token, key=key, body=body)
-        for _ in range(_PATIENT_TRIES):
+        answer = await self._office.ask(
+            kind, due, method, path, token=self._token, key=key, body=body, headers=self.headers
+        )
+        for _ in range(self.patient_tries):
             wait_s = retry_after_s(answer)
             if wait_s is None or self._rng.random() >= self._office.plan.traffic.patience:
                 break
             due = self._after(wait_s, wait_s + 1)
-            answer = await self._office.ask(AGAIN, due, method, path, token=self._token, key=key, body=body)
+            answer = await self._office.ask(
+                AGAIN, due, method, path, token=self._token, key=key, body=body, headers=self.headers
+            )
         return answer
+
+    def _form_filled_in(self) -> float:
+        """When the form is filled in."""
+        return self._after(0.1, 1.0)
 
     def _after(self, least_s: float, most_s: float) -> float:
         """An instant that this buyer means to act at, from now on."""

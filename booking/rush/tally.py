@@ -26,7 +26,8 @@ class KindCounts(msgspec.Struct, kw_only=True):
 class Telling(msgspec.Struct, kw_only=True):
     """One line of a sender: what happened since its last one. `at_s` counts from the first intended request.
 
-    `lateness` is how late requests left, in µs buckets: the sender's own fault, and part of every latency.
+    `lateness` is how late requests left, in µs buckets: the sender's own fault, and part of every latency. `counts` and
+    `waits` are of fans who come through a waiting room: what became of them, and how long they waited for their turn.
     """
 
     at_s: float
@@ -37,6 +38,9 @@ class Telling(msgspec.Struct, kw_only=True):
     lateness_largest_us: int = 0
     contradictions: list[str] = []
     confirmed: int = 0
+    counts: dict[str, int] = {}
+    waits: dict[int, int] = {}
+    longest_wait_us: int = 0
     capped: bool = False
     last: bool = False
 

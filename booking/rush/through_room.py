@@ -1,0 +1,193 @@
+"""A rush through a waiting room: how the room is steered, a slow database, a till at the counter."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from time import time
+from uuid import uuid4
+
+import asyncpg
+import httpx
+
+from booking.domain.caller import Role
+from booking.rush.plan import Sale, Server
+from booking.services import sign_in
+from booking.store.database import Database
+
+_LOOKS, _LOOK_EVERY_S = 150, 0.2
+_ANSWERS_WITHIN_S = 5.0
+_FRONT_SHARE = 0.9
+_TILL_EVERY_S = 1.5
+_MOST_TRIES = 8
+_PASSWORD_OF_A_RUN = "only for the length of a run"
+
+
+@dataclass(frozen=True, slots=True)
+class Steering:
+    """How the room is steered: by the controller, or at a fixed rate; new users a minute."""
+
+    cap_per_minute: int
+    is_automatic: bool
+    least_per_minute: int = 30
+    lock_waits: float = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Slowness:
+    """From `at_s` on, for `lasts_s`, somebody's forgotten transaction holds the rows of most seats."""
+
+    at_s: float
+    lasts_s: float
+
+
+@dataclass(slots=True)
+class CounterSales:
+    """What a till sold meanwhile; `worst_s`: the longest sale from its hold to its confirmation."""
+
+    orders: int = 0
+    tickets: int = 0
+    refused: int = 0
+    worst_s: float = 0.0
+
+
+@dataclass(slots=True)
+class Beside:
+    """What happens beside the fans; times are seconds of the wall clock."""
+
+    sales: CounterSales = field(default_factory=CounterSales)
+    slow_from: float | None = None
+    slow_until: float | None = None
+
+
+async def ask_for_admission(dsn: str, event_id: int) -> Mapping[Role, str]:
+    """Fans of the event need the room from now on. Returns tokens of staff, by their role."""
+    db = await Database.open(dsn, lanes=False, application="taquilla rush")
+    try:
+        await db.fetch("UPDATE events SET admission = true WHERE event_id = $1", event_id)
+        tokens = {}
+        for role in (Role.OPS, Role.CLERK):
+            name = f"rush-{role}-{uuid4().hex[:8]}"
+            await sign_in.create_staff(db, name, f"Rush {role}", role, _PASSWORD_OF_A_RUN)
+            session = await sign_in.login(db, name, _PASSWORD_OF_A_RUN, uuid4(), "till of a rush")
+            tokens[role] = session.access_token
+        return tokens
+    finally:
+        await db.close()
+
+
+async def steer(api: Server, room: Server, sale: Sale, ops: str, steering: Steering) -> None:
+    """Open the room of the event and have it steered; returns once the controller does."""
+    event, headers = sale.event_id, {"Authorization": f"Bearer {ops}"}
+    async with (
+        httpx.AsyncClient(base_url=room.url, headers=headers, trust_env=False) as rooms,
+        httpx.AsyncClient(base_url=api.url, headers=headers, trust_env=False) as booking,
+    ):
+        opening = {"opens_at": datetime.now(UTC).isoformat(), "reason": "a rush", "queueing": "fifo"}
+        (await rooms.put(f"/v1/rooms/{event}", json=opening)).raise_for_status()
+        first = {"expected_version": 1, "reason": "a rush", "new_users_per_minute": steering.least_per_minute}
+        (await rooms.put(f"/v1/rooms/{event}/settings", json=first)).raise_for_status()
+        wish = {
+            "expected_version": 0, "reason": "a rush", "mode": "automatic" if steering.is_automatic else "manual",
+            "cap_per_minute": steering.cap_per_minute, "manual_per_minute": steering.cap_per_minute,
+            "least_per_minute": steering.least_per_minute, "total_active_users": 100_000,
+            "targets": {"lock_waits": steering.lock_waits},
+        }  # fmt: skip
+        path = f"/v1/events/{event}/admission"
+        (await booking.put(path, json=wish, headers={"Idempotency-Key": uuid4().hex})).raise_for_status()
+        for _ in range(_LOOKS):
+            if (await booking.get(path)).raise_for_status().json()["is_steered"]:
+                return
+            await asyncio.sleep(_LOOK_EVERY_S)
+        raise TimeoutError("no controller steers the room")
+
+
+@asynccontextmanager
+async def beside(
+    dsn: str, api: Server, sale: Sale, clerk: str, slow: Slowness | None, starts_in_s: float
+) -> AsyncIterator[Beside]:
+    """A till that sells, and a database that is slow for a while; both end with the block."""
+    seen = Beside()
+    tasks = [asyncio.create_task(_sell(api, sale, clerk, seen.sales), name="till")]
+    if slow is not None:
+        tasks.append(asyncio.create_task(_slow_down(dsn, sale, slow, starts_in_s, seen), name="slow"))
+    try:
+        yield seen
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _slow_down(dsn: str, sale: Sale, slow: Slowness, starts_in_s: float, seen: Beside) -> None:
+    """Lock the rows of the seats that most people want, and do nothing."""
+    await asyncio.sleep(starts_in_s + slow.at_s)
+    connection = await asyncpg.connect(dsn)
+    try:
+        async with connection.transaction():
+            await connection.execute(
+                "SELECT FROM seats WHERE event_id = $1 AND seat_no < $2 AND status = 0 FOR UPDATE SKIP LOCKED",
+                sale.event_id, int(_FRONT_SHARE * len(sale.prices)),
+            )  # fmt: skip
+            seen.slow_from = time()
+            await asyncio.sleep(slow.lasts_s)
+        seen.slow_until = time()
+    finally:
+        await connection.close()
+
+
+# ---------------------------------------------------------------- the till
+
+
+async def _sell(api: Server, sale: Sale, clerk: str, sales: CounterSales) -> None:
+    """Two seats from the back for cash, again and again."""
+    last = len(sale.prices) - 1
+    async with AsyncExitStack() as stack:
+        headers = {"Authorization": f"Bearer {clerk}"}
+        client = await stack.enter_async_context(
+            httpx.AsyncClient(base_url=api.url, headers=headers, timeout=_ANSWERS_WITHIN_S, trust_env=False)
+        )
+        while last > 1:
+            began = time()
+            if await _sell_two(client, sale, (last - 1, last)):
+                sales.orders, sales.tickets = sales.orders + 1, sales.tickets + 2
+                sales.worst_s = max(sales.worst_s, time() - began)
+            else:
+                sales.refused += 1
+            last -= 2
+            await asyncio.sleep(max(0.0, _TILL_EVERY_S - (time() - began)))
+
+
+async def _sell_two(client: httpx.AsyncClient, sale: Sale, seats: tuple[int, int]) -> bool:
+    hold = await _call(client, f"/v1/events/{sale.event_id}/holds", {"seats": list(seats)})
+    if hold is None:
+        return False
+    total = sum(sale.prices[seat] for seat in seats)
+    lines = [{"seat_no": seat, "price_type_id": sale.price_type_id} for seat in seats]
+    order = await _call(client, f"/v1/holds/{hold['hold_id']}/checkout", {"lines": lines, "shown_total_minor": total})
+    if order is None:
+        return False
+    cash = {"kind": "cash", "provider": "cash", "amount_minor": total, "tendered_minor": total}
+    paid = await _call(client, f"/v1/orders/{order['order_id']}/payments", cash)
+    return paid is not None
+
+
+async def _call(client: httpx.AsyncClient, path: str, body: object) -> dict[str, str] | None:
+    """A call with a key, sent again as long as the API asks for it; None when it refuses."""
+    key = uuid4().hex
+    for _ in range(_MOST_TRIES):
+        try:
+            answer = await client.post(path, json=body, headers={"Idempotency-Key": key})
+        except httpx.HTTPError:
+            await asyncio.sleep(1.0)
+            continue
+        if answer.status_code in (200, 201):
+            made: dict[str, str] = answer.json()
+            return made
+        if answer.status_code not in (429, 503):
+            return None
+        await asyncio.sleep(float(answer.headers.get("Retry-After", "1")))
+    return None
