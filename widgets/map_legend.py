@@ -97,12 +97,12 @@ class MapLegend(QWidget):
         self._marks = [
             _Mark(theme, kind, text, words.house_letters)
             for kind, text in (
+                ("few", words.few), ("sold_out", words.sold_out),
                 ("mine", words.mine), ("till", words.till), ("fan", words.fan), ("house", words.house), *kept,
                 ("paying", words.paying), ("sold", words.sold), ("printed", words.printed), ("used", words.used),
                 ("blocked", words.blocked),
                 ("accessible", words.accessible),
                 ("companion", words.companion), ("restricted", words.restricted),
-                ("few", words.few), ("sold_out", words.sold_out),
             )
         ]  # fmt: skip
         self._flow = FlowLayout(self, theme.space("tight"))
@@ -114,7 +114,7 @@ class MapLegend(QWidget):
             self._flow.addWidget(mark)
         self._sometimes: frozenset[str] = frozenset()
         self._worded = True
-        self._far = False
+        self._far = self._keeps_room = False
         self._flags = 0
         self._house_kinds: frozenset[int] = frozenset()
         self._show_marks()
@@ -139,11 +139,24 @@ class MapLegend(QWidget):
             self._sometimes = sometimes
             self._show_marks()
 
-    def show_far(self, far: bool) -> None:  # said by what it sets
-        """Explain what a map seen from afar shows of whole sections, or how single seats stand."""
-        if far != self._far:
-            self._far = far
+    def show_far(self, far: bool, *, keeps_room: bool = False) -> None:  # said by what it sets
+        """Explain what a map seen from afar shows of whole sections, or how single seats stand.
+
+        `keeps_room`: be as high as if single seats were explained too.
+        """
+        if (far, keeps_room) != (self._far, self._keeps_room):
+            self._far, self._keeps_room = far, keeps_room
             self._show_marks()
+
+    @property
+    def is_far(self) -> bool:
+        """Whether whole sections are explained, and not single seats."""
+        return self._far
+
+    @property
+    def keeps_room(self) -> bool:
+        """Whether what is not explained from afar keeps its room."""
+        return self._keeps_room
 
     def show_marks(self, worded: bool) -> None:
         """Whether words stand beside rings and marks; in a low window they are in the marks' tool tips."""
@@ -157,7 +170,8 @@ class MapLegend(QWidget):
 
     def _show_marks(self) -> None:
         for mark in self._marks:
-            mark.setVisible(self._explains(mark))
+            mark.keep_room(self._keeps_room and self._explains(mark, far=False))
+            mark.setVisible(self._explains(mark, far=self._far))
         self._settle_words()
 
     def _settle_words(self) -> None:
@@ -172,14 +186,14 @@ class MapLegend(QWidget):
             self._flow.invalidate()
         self.updateGeometry()
 
-    def _explains(self, mark: _Mark) -> bool:
-        if mark.kind in _HEATS:
-            return self._far
+    def _explains(self, mark: _Mark, *, far: bool) -> bool:
+        if mark.kind in _HEATS or far:
+            return far and mark.kind in _HEATS
         if mark.house_kind:
-            return mark.house_kind in self._house_kinds and not self._far
+            return mark.house_kind in self._house_kinds
         if mark.flag:
-            return bool(mark.flag & self._flags) and not self._far
-        return not self._far and (mark.kind not in _SOMETIMES or mark.kind in self._sometimes)
+            return bool(mark.flag & self._flags)
+        return mark.kind not in _SOMETIMES or mark.kind in self._sometimes
 
     @property
     def chips(self) -> tuple[_CategoryChip, ...]:
@@ -295,6 +309,12 @@ class _Mark(QWidget):
         self._text = text
         self._worded = True
         self.setAccessibleName(text)
+
+    def keep_room(self, keep: bool) -> None:  # said by what it sets
+        """Whether the mark takes its room while it is hidden."""
+        policy = self.sizePolicy()
+        policy.setRetainSizeWhenHidden(keep)
+        self.setSizePolicy(policy)
 
     def set_worded(self, worded: bool) -> None:
         """Whether the words stand beside the mark or in its tool tip."""

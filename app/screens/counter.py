@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -55,6 +55,8 @@ class CounterScreen(QWidget):
         self.panel = SalePanel(theme, store, hold_warning_s)
         self.stale = StatusBanner(theme)
         self.back = AsyncButton("‹ " + _("Events"))
+        self._map_side = frame("card")
+        self._seen_at = QSize(), QSize()  # the room that map and legend share, and the map's part of it
         self._name = label(kind="title")
         self._when = label(tone="muted")
         self._free = label(kind="lead")
@@ -183,15 +185,14 @@ class CounterScreen(QWidget):
         head.addLayout(names, 1)
         head.addWidget(self._free)
         self.back.setAccessibleName(_("Back to the list of events"))
-        map_side = frame("card")
-        inside = column(theme, gap="", parent=map_side)
+        inside = column(theme, gap="", parent=self._map_side)
         inside.setContentsMargins(1, 1, 1, 1)
         inside.addWidget(self.picking.bar)
         inside.addWidget(self.floors)
         inside.addWidget(self.map, 1)
         inside.addWidget(self.legend)
         sides = row(theme, gap="medium")
-        sides.addWidget(map_side, 1)
+        sides.addWidget(self._map_side, 1)
         sides.addWidget(self.panel, 0)
         page = column(theme, margin="medium", gap="medium", parent=self)
         page.addLayout(head)
@@ -210,7 +211,16 @@ class CounterScreen(QWidget):
         self.back.action_requested.connect(self.events_requested)
 
     def _on_map_view_changed(self) -> None:
-        self.legend.show_far(self.map.level is Level.FAR)
+        """Have the legend explain what is seen. Its height is taken from the map, and the map's says whether one sees it
+        from afar: where the two would go on changing each other for ever, the legend keeps its room.
+        """
+        far, (room, size) = self.map.level is Level.FAR, self._seen_at
+        card = self._map_side.size()
+        self._seen_at = QSize(card.width(), card.height() - self.map.y()), self.map.size()
+        if far == self.legend.is_far and not (self.legend.keeps_room and room != self._seen_at[0]):
+            return
+        by_itself = far != self.legend.is_far and room == self._seen_at[0] and size != self.map.size()
+        self.legend.show_far(far or by_itself, keeps_room=by_itself)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from pathlib import Path
 
@@ -10,8 +11,9 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QColor, QImage, QPainter, QRegion
 from PySide6.QtWidgets import QWidget
 
-from tests.gui.conftest import QLoop, counter_of, rest
+from tests.gui.conftest import QLoop, counter_of, rest, until
 from widgets.map_legend import LegendCategory, LegendWords, MapLegend
+from widgets.seat_map import Level
 from widgets.seat_map.palette import MapPalette
 from widgets.seat_map.seat_bits import Look
 from widgets.seat_map.sprites import paint_seat
@@ -132,3 +134,36 @@ def test_marks_are_the_maps_own(theme: Theme) -> None:
         paint_seat(painter, MapPalette.without_plan(theme), look, 0, 0, 14)
         painter.end()
         assert shown.copy(8, (mark.height() - 14) // 2, 14, 14) == seat
+
+
+def test_legend_and_map_come_to_rest_in_a_window_of_any_size(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    """The legend takes its height from the map, and explains what a map of that height shows: it never swings."""
+
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await rest(showcase)
+            counter, window = showcase.console.window.screens.counter, showcase.console.window
+            views: list[bool] = []
+            counter.map.view_changed.connect(lambda: views.append(counter.map.level is Level.FAR))
+            kept, told = set(), set()
+            for size in [(820, 545), (1090, 500), (1180, 500), (1270, 500), (1360, 500), (1280, 800), (820, 500)]:
+                window.resize(*size)
+                views.clear()
+                for _turn in range(20):
+                    await asyncio.sleep(0)
+                assert len(views) <= 8, size
+                assert counter.legend.is_far == (counter.map.level is Level.FAR), size
+                kept.add(counter.legend.keeps_room)
+                told.add(counter.legend.explained)
+            assert kept == {True, False}
+            assert len(told) == 2
+            counter.map.zoom_by_steps(4)
+            await until(lambda: counter.map.level is not Level.FAR, "seats")
+            await rest(showcase)
+            assert not counter.legend.is_far
+            window.resize(1270, 500)
+            counter.map.fit()
+            await rest(showcase)
+            assert counter.legend.is_far == (counter.map.level is Level.FAR)
+
+    qloop.run(scene())
