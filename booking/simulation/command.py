@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from booking.simulation import reports
+from booking.simulation import reports, room_prediction
 from booking.simulation.control_laws import LAWS
 from booking.simulation.control_trials import TRIALS, run_trial, table
 from booking.simulation.opening import Opening
@@ -108,7 +108,8 @@ def _predict(chosen: argparse.Namespace) -> int:
     report = _read(chosen.predict, "--predict")
     if not isinstance(report, dict):
         raise ValueError("--predict: a rush.json is an object")  # noqa: TRY004 - a fault of the file
-    compared = predict(report, _seed(chosen))
+    through_room = room_prediction.is_through_room(report)
+    compared = room_prediction.predict(report, _seed(chosen)) if through_room else predict(report, _seed(chosen))
     lines = [f"{'':<12}{'predicted':>11}{'seen':>9}{'off':>8}", *map(_compared_line, compared)]
     good = all(one.good for one in compared)
     lines.append("within a fifth" if good else "off by more than a fifth")

@@ -104,11 +104,23 @@ def _of_rush(document: Mapping[str, object]) -> dict[str, float]:
     found: dict[str, float] = {}
     cpu, kinds, done = document["cpu_s"], document["kinds"], document.get("done")
     if isinstance(cpu, dict) and "API" in cpu and done:
-        found["hold_api_us"] = found["checkout_api_us"] = 1e6 * number(cpu, "API") / number(document, "done")
+        at_api = number(document, "done") - _done_at_the_room(kinds)
+        found["hold_api_us"] = found["checkout_api_us"] = 1e6 * number(cpu, "API") / max(at_api, 1.0)
+    at_room = _done_at_the_room(kinds)
+    if isinstance(cpu, dict) and cpu.get("room") and at_room:
+        # What the room's process could do with a whole core, joins and polls alike.
+        found |= dict.fromkeys(("room_joins_per_s", "room_polls_per_s"), at_room / number(cpu, "room"))
     hold = kinds.get("hold") if isinstance(kinds, dict) else None
     if isinstance(hold, dict) and hold.get("p50_ms"):
         found["hold_base_ms"] = number(hold, "p50_ms")
     return found
+
+
+def _done_at_the_room(kinds: object) -> float:
+    """Calls of a rush report that the waiting room answered, not the API."""
+    if not isinstance(kinds, dict):
+        return 0.0
+    return sum(number(kind, "done") for name in ("join", "poll", "leave") if isinstance(kind := kinds.get(name), dict))
 
 
 def number(document: Mapping[str, object], name: str) -> float:

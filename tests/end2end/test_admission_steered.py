@@ -1,0 +1,92 @@
+"""Admission steered end to end (R20): room, API, PostgreSQL, workers as processes, fans, one till at the counter.
+
+In the middle of it somebody's forgotten transaction holds the rows of most seats. The controller must let fewer in
+within seconds, come back without overshooting, and cost no sale; who is let in at a fixed rate meets a database that
+cannot serve him. The long form has 2,000 fans, both ways, and compares with what the simulation predicts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_SHORT = (
+    "--fans", "210", "--rate", "70", "--cap", "900", "--least", "225", "--seconds", "20", "--maps", "5",
+    "--seats", "4000", "--look", "0.5:2.5", "--form", "0.5:1.5", "--slow", "11:7",
+)  # fmt: skip
+_LONG = (
+    "--fans", "2000", "--rate", "60", "--cap", "600", "--least", "60", "--seconds", "120", "--maps", "10",
+    "--seats", "20000", "--slow", "75:20",
+)  # fmt: skip
+
+
+async def rushed(folder: Path, within_s: float, *words: str) -> dict[str, Any]:
+    """`rush` as a process of its own; what it reports."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "booking", "rush", *words, "--report", str(folder),
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        async with asyncio.timeout(within_s):
+            out, err = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()
+    assert process.returncode == 0, out.decode() + err.decode()[-3_000:]
+    told: dict[str, Any] = json.loads((folder / "rush.json").read_text(encoding="utf-8"))
+    return told
+
+
+def assert_sound(told: dict[str, Any]) -> None:
+    """Nothing oversold, no answers that contradict each other, everybody accounted for, the till went on selling."""
+    assert (told["breaches"], told["contradictions"], told["server_errors"]) == (0, [], 0)
+    fans = told["fans"]
+    ends = ("bought", "changed his mind", "did not pay", "gave up", "found nothing")
+    assert fans["came"] == fans["admitted"] == told["settings"]["fans"]
+    assert sum(fans.get(end, 0) for end in ends) == fans["came"]
+    assert fans["tickets"] + told["till"]["tickets"] <= told["admission"]["tickets"]
+    assert told["till"]["orders"] > 5
+
+
+async def test_fewer_are_let_in_while_the_database_is_slow_and_all_come_back(tmp_path: Path) -> None:
+    """The short form: one run with the controller."""
+    told = await rushed(tmp_path / "made", 150, *_SHORT)
+    assert_sound(told)
+    steered = told["admission"]
+    during = [one for one in steered["rates"] if 11 <= one["at_s"] <= 22]
+    assert steered["half_after_s"] is not None
+    assert steered["half_after_s"] < 8
+    assert steered["lowest_per_minute"] <= steered["before_per_minute"] / 2
+    assert any(one["reason"] == "strain" for one in during)
+    assert steered["overshoot"] < 0.2
+    assert max(one["per_minute"] for one in steered["rates"]) <= told["settings"]["cap"]
+
+
+@pytest.mark.long
+async def test_two_thousand_fans_with_the_controller_and_at_a_fixed_rate(tmp_path: Path) -> None:
+    """The same people, the same slowness: half within 5 s, less than 20 % too much on the way back, no ticket fewer."""
+    with_it = await rushed(tmp_path / "controller", 900, *_LONG, "--admission", "automatic")
+    without = await rushed(tmp_path / "fixed", 900, *_LONG, "--admission", "fixed")
+    for told in (with_it, without):
+        assert_sound(told)
+    steered = with_it["admission"]
+    assert steered["half_after_s"] <= 5
+    assert steered["overshoot"] < 0.2
+    assert steered["let_in_overshoot"] < 0.2
+    assert steered["recovered_after_s"] is not None
+    assert steered["hold_p99_after_ms"] <= 300
+    assert steered["tickets"] >= without["admission"]["tickets"]
+    assert with_it["fans"].get("gave up", 0) <= without["fans"].get("gave up", 0)
+    for folder in ("controller", "fixed"):
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "booking", "simulate", "--predict", str(tmp_path / folder / "rush.json"),
+            stdout=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        out, _ = await process.communicate()
+        assert process.returncode == 0, out.decode()
