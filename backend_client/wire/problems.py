@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from msgspec import field
+
 from backend_client.wire.base import Message
 
 
@@ -69,6 +71,7 @@ class ErrorCode(StrEnum):
     ACTION_NOT_ALLOWED = "action-not-allowed"
     SECOND_PERSON_NEEDED = "second-person-needed"
     RUN_NOT_FOUND = "run-not-found"
+    ALARM_NOT_FOUND = "alarm-not-found"
     UNKNOWN_EXPONENT = "unknown-exponent"
     INEXACT_AMOUNT = "inexact-amount"
     WEBHOOK_REFUSED = "webhook-refused"
@@ -84,10 +87,15 @@ class ErrorCode(StrEnum):
 
 
 class FieldProblem(Message, frozen=True, kw_only=True):
-    """One thing wrong with one field; `pointer` is a JSON pointer into the body, or `header:Name`, `query:name`."""
+    """One thing wrong with one field; `pointer` is a JSON pointer into the body, or `header:Name`, `query:name`.
+
+    Of a seating plan, `says` is the stable name of the sentence and `values` are what stands in it.
+    """
 
     pointer: str
     message: str
+    says: str = ""
+    values: dict[str, str | int | float] = field(default_factory=dict)
 
 
 class SeatRef(Message, frozen=True, kw_only=True):

@@ -32,6 +32,7 @@
     │   ├── HouseHoldNotFoundError    house-hold-not-found
     │   ├── ItemNotFoundError         item-not-found
     │   ├── RunNotFoundError          run-not-found
+    │   ├── AlarmNotFoundError        alarm-not-found
     │   └── PlaceNotFoundError        place-not-found
     ├── ConflictError                 right as such, but not as things stand
     │   ├── KeyReusedError            key-reused
@@ -78,7 +79,7 @@ Codes are those of the wire and never change; texts may.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from booking.domain.model import SeatRef
@@ -86,10 +87,15 @@ from booking.domain.model import SeatRef
 
 @dataclass(frozen=True, slots=True)
 class FieldFault:
-    """One thing wrong with one field; `pointer` is a JSON pointer into the body, or `header:Name`, `query:name`."""
+    """One thing wrong with one field; `pointer` is a JSON pointer into the body, or `header:Name`, `query:name`.
+
+    Of a seating plan, `says` names the sentence (seating_plan/sayings.py) and `values` are what stands in it.
+    """
 
     pointer: str
     message: str
+    says: str = ""
+    values: dict[str, str | int | float] = field(default_factory=dict, hash=False)
 
 
 class BookingError(Exception):
@@ -259,6 +265,10 @@ class ItemNotFoundError(NotFoundError):
 
 class RunNotFoundError(NotFoundError):
     code = "run-not-found"
+
+
+class AlarmNotFoundError(NotFoundError):
+    code = "alarm-not-found"
 
 
 class PlaceNotFoundError(NotFoundError):

@@ -80,7 +80,7 @@ class Meter:
         if end not in _AT_THE_DOOR:
             self._took(kind, seconds)
 
-    def provider_answered(self, *, is_error: bool) -> None:
+    def provider_answered(self, is_error: bool) -> None:
         """A payment provider was asked: it has answered, or not."""
         self.counts["provider:error" if is_error else "provider:done"] += 1
 

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from time import perf_counter, process_time
 
@@ -33,11 +34,24 @@ EVERY_S = 1.0
 LEASE_S = 3.0
 FORGOTTEN_AFTER_S = 600.0
 SILENCE_TOLD_AFTER_S = 5.0
+MAPS_OLD_AFTER_S = 5.0
+"""A sequencer that is silent for longer: maps are old, and seats are counted in the database."""
 OTHERS_LATER_S = 0.5
 # What comes later than the next second is of no use to anybody.
 FIGURE_LIMITS = Limits(lock_ms=300, statement_ms=800, idle_in_transaction_ms=2_000, transaction_ms=2_000)
 
 log = logging.getLogger(__name__)
+
+
+async def open_for_figures(dsn: str, program: str) -> Database:
+    """Connections for figures alone: a process whose pools are full still tells that they are.
+
+    Raises:
+        AuthorityAwayError: nobody answers there.
+    """
+    return await Database.open(
+        dsn, lanes=False, application=f"{program} figures", general_size=2, sale_size=1, limits=FIGURE_LIMITS
+    )
 
 
 class Watch:
@@ -135,6 +149,7 @@ class _Adder:
         self._sums, self._sales = Sums(), Sales()
         self._deadlocks: list[tuple[int, float]] = []
         self._kept_minute: datetime | None = None
+        self._maps_are_true = False
 
     async def take_over(self) -> None:
         """Another process has watched before."""
@@ -150,7 +165,11 @@ class _Adder:
         rows = await self._db.fetch(sql.query("read_reports"))
         heard = [HeardReport(heard_at=row["heard_at"], report=unpack(row["body"], ProcessReport)) for row in rows]
         summed = self._sums.add(heard, number, now)
+        if not self._maps_are_true:
+            summed = replace(summed, seats={})
         reading = await self._house.read(frozenset(summed.seats))
+        silent_s = reading.figures.get(Figure.SEQUENCER_SILENT_S)
+        self._maps_are_true = silent_s is not None and silent_s <= MAPS_OLD_AFTER_S
         self._count_deadlocks(reading.figures, number)
         events = self._sales.add(reading, summed, number)
         house = {

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 from booking.domain.model import PaymentOperation
 from booking.payments import sandbox_events, stripe_events
+from booking.payments.counted import CountedProvider
 from booking.payments.events import WebhookEndpoint
 from booking.payments.provider import PaymentProvider
 from booking.payments.sandbox_client import SandboxProvider
@@ -46,8 +47,10 @@ def check_secrets(chosen: argparse.Namespace) -> None:
 
 
 @asynccontextmanager
-async def open_providers(db: Database, chosen: argparse.Namespace) -> AsyncIterator[Mapping[str, PaymentProvider]]:
-    """The chosen providers by name; they are closed at the end.
+async def open_providers(
+    db: Database, chosen: argparse.Namespace, told: Callable[[bool], None] | None = None
+) -> AsyncIterator[Mapping[str, PaymentProvider]]:
+    """The chosen providers by name; they are closed at the end. `told` hears of each answer whether it was an error.
 
     Raises:
         MissingSecretError: a provider's key is not given.
@@ -58,6 +61,8 @@ async def open_providers(db: Database, chosen: argparse.Namespace) -> AsyncItera
         providers["sandbox"] = SandboxProvider(chosen.sandbox_url)
     if STRIPE in chosen.provider:
         providers |= _stripe(db, chosen)
+    if told is not None:
+        providers = {name: CountedProvider(provider, told) for name, provider in providers.items()}
     try:
         yield providers
     finally:

@@ -55,6 +55,7 @@ _WORDS: Mapping[str, str] = {
     "inexact-amount": "The provider cannot charge exactly this amount. It was not asked.",
     "print-job-not-found": "There is no such print job.",
     "print-job-conflict": "The print job has ended in another state.",
+    "alarm-not-found": "There is no such alarm.",
     "settings-changed": "The event was changed meanwhile. Read it again and decide anew.",
     "event-state-conflict": "The event is not in a state for this.",
     "plan-conflict": "The new plan does not go with what is taken.",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from urllib.parse import unquote_to_bytes
 from uuid import UUID
 
+from booking.domain.text import EARLIEST_INSTANT, LATEST_INSTANT
 from booking.web.bodies import invalid
 
 _MAX_INT = 2**31 - 1
@@ -81,6 +83,38 @@ def plan_version_of(values: Mapping[str, str]) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= 10 and 0 < int(text) <= _MAX_INT):
         raise invalid("path:version", "must be a positive integer")
     return int(text)
+
+
+def pid_of(values: Mapping[str, str]) -> int:
+    """Path value `pid`, the number of a process."""
+    text = values["pid"]
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10 and 0 < int(text) <= _MAX_INT):
+        raise invalid("path:pid", "must be a positive integer")
+    return int(text)
+
+
+def optional_event_id_of(values: Mapping[str, str]) -> int | None:
+    """Query value `event_id`, a positive integer, or None when it is absent."""
+    text = values.get("event_id")
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10 and 0 < int(text) <= _MAX_INT):
+        raise invalid("query:event_id", "must be a positive integer")
+    return int(text)
+
+
+def instant_of(values: Mapping[str, str], name: str) -> datetime | None:
+    """Query value `name`, an instant of RFC 3339 with its offset, from 2000 to 2100, or None when it is absent."""
+    text = values.get(name)
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None or not EARLIEST_INSTANT <= found <= LATEST_INSTANT:
+        raise invalid(f"query:{name}", "must be an instant such as 2026-11-30T10:00:00Z")
+    return found.astimezone(UTC)
 
 
 def uuid_of(values: Mapping[str, str], name: str) -> UUID:

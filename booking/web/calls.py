@@ -11,12 +11,15 @@ from uuid import UUID
 import msgspec
 from starlette.responses import Response
 from starlette.types import Scope
+from starlette.websockets import WebSocket
 
 from backend_client import wire
 from booking.domain.caller import Caller, Role
 from booking.domain.errors import NotSignedInError
 from booking.domain.model import PaymentOperation, SettledStep
 from booking.domain.replay import Outcome
+from booking.figures.meter import Meter
+from booking.figures.standing import Standing
 from booking.services.admission import AdmissionGate
 from booking.services.choose_provider import ProviderChoice
 from booking.services.payment_desk import PaymentDesk
@@ -25,6 +28,7 @@ from booking.store.database import Database
 from booking.web import addresses
 from booking.web.client_address import Network
 from booking.web.headers import header
+from booking.web.ops_board import OpsBoard
 from booking.web.rate_limit import RateLimits
 from booking.web.seat_tail import SeatTail
 
@@ -78,11 +82,23 @@ class ProviderServices:
 
 
 @dataclass(frozen=True, slots=True)
+class OpsServices:
+    """What this process knows of the whole system. `standing` is None where nothing is collected.
+
+    `metrics_token`: what a scraper has to show; without one `/metrics` answers this machine alone.
+    """
+
+    standing: Standing | None = None
+    board: OpsBoard | None = None
+    metrics_token: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Services:
     """What handlers work with. `payments` drives provider payments at once; None without a provider.
 
     `rates`: how often somebody may call; None for no limit. `trusted_proxies`: who may say for whom they call.
-    `admission`: the gate of events with a waiting room.
+    `admission`: the gate of events with a waiting room. `meter` counts what this process does.
     """
 
     db: Database
@@ -92,6 +108,8 @@ class Services:
     trusted_proxies: tuple[Network, ...] = ()
     providers: ProviderServices = ProviderServices()
     admission: AdmissionGate | None = None
+    meter: Meter = field(default_factory=Meter)
+    ops: OpsServices = OpsServices()
 
 
 PaymentStarter = Callable[[PaymentOperation], Coroutine[Any, Any, SettledStep | None]]
@@ -144,6 +162,7 @@ class Call:
 
 
 Handler = Callable[[Call], Awaitable[Response]]
+SocketHandler = Callable[[WebSocket, "Route", Services], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +170,7 @@ class Route:
     """One row of the table. Method `WS` is a WebSocket, and is served elsewhere.
 
     `raw_limit`: it takes so many bytes of whatever kind as they come, because they are signed; 0 for every other route.
+    `own_gate`: the handler itself looks at who calls, a machine with a token of another kind. `socket` serves a `WS`.
     """
 
     method: str
@@ -164,6 +184,8 @@ class Route:
     body_limit: int = SMALL_BODY
     query: tuple[QueryParameter, ...] = ()
     raw_limit: int = 0
+    own_gate: bool = False
+    socket: SocketHandler | None = None
 
     @property
     def name(self) -> str:

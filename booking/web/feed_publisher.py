@@ -30,6 +30,11 @@ class FeedPublisher:
         """The version that clients are taken to."""
         return self._shown
 
+    @property
+    def shown_at(self) -> float:
+        """Loop time at which it was shown."""
+        return self._last_shown_at
+
     def changed(self) -> None:
         """The projection has moved: show it now, or when the interval since the last batch is over."""
         if self._timer is not None:

@@ -17,12 +17,14 @@ from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from starlette.responses import Response
 from starlette.websockets import WebSocket
 
 from backend_client import wire
 from backend_client.seat_frames import Layout
+from booking.figures.meter import Meter
 from booking.services import access_tokens
 from booking.services.sign_in import expiry_of_token
 from booking.web import addresses, problems
@@ -82,10 +84,7 @@ async def serve_feed(socket: WebSocket, route: Route, services: Services) -> Non
         event_id = addresses.event_id_of(socket.path_params)
         feed = await services.seats.feed(event_id)
     except Exception as error:  # noqa: BLE001 - whatever it is, the answer is a problem
-        request_id = request_id_of(socket.scope)
-        response = response_for(error, request_id, f"WS {socket.scope['path']}")
-        response.headers[wire.REQUEST_ID_HEADER] = request_id
-        await socket.send_denial_response(response)
+        await deny(socket, error)
         return
     await socket.accept()
     layout = layout_for(caller) if wish.binary else Layout.PUBLIC
@@ -93,16 +92,32 @@ async def serve_feed(socket: WebSocket, route: Route, services: Services) -> Non
     feed.followers += 1
     try:
         with tiers:
-            await _stream_until_closed(socket, Stream(services.seats, feed, layout, wish), ends_at)
+            await stream_until_closed(socket, Stream(services.seats, feed, layout, wish, services.meter), ends_at)
     finally:
         feed.followers -= 1
 
 
-async def _stream_until_closed(socket: WebSocket, stream: Stream, ends_at: datetime | None) -> None:
+class Streaming(Protocol):
+    """What a feed sends, until cancelled."""
+
+    async def run(self, socket: WebSocket) -> None:
+        """Send frames."""
+        ...
+
+
+async def deny(socket: WebSocket, error: Exception) -> None:
+    """Answer a call for a feed with the problem that it has."""
+    request_id = request_id_of(socket.scope)
+    response = response_for(error, request_id, f"WS {socket.scope['path']}")
+    response.headers[wire.REQUEST_ID_HEADER] = request_id
+    await socket.send_denial_response(response)
+
+
+async def stream_until_closed(socket: WebSocket, stream: Streaming, ends_at: datetime | None) -> None:
     """Send and listen at once: what the client says is ignored, that it went is not."""
     left_s = None if ends_at is None else max(0.0, (ends_at - access_tokens.utc_now()).total_seconds())
-    sending = asyncio.create_task(stream.run(socket), name="seat-feed-send")
-    hearing = asyncio.create_task(_hear_close(socket), name="seat-feed-hear")
+    sending = asyncio.create_task(stream.run(socket), name="feed-send")
+    hearing = asyncio.create_task(_hear_close(socket), name="feed-hear")
     try:
         ended, _ = await asyncio.wait({sending, hearing}, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -110,7 +125,7 @@ async def _stream_until_closed(socket: WebSocket, stream: Stream, ends_at: datet
             task.cancel()
         for result in await asyncio.gather(sending, hearing, return_exceptions=True):
             if isinstance(result, Exception) and not is_gone(result):
-                log.error("seat feed failed", exc_info=result)
+                log.error("feed failed", exc_info=result)
     if not ended:
         with suppress(Exception):  # it may be going at this very moment
             await socket.close(wire.FEED_TOKEN_EXPIRED, "the access token has expired")
@@ -124,8 +139,11 @@ async def _hear_close(socket: WebSocket) -> None:
 class Stream:
     """One client's way through the versions."""
 
-    def __init__(self, seats: SeatTail, feed: EventFeed, layout: Layout, wish: Wish) -> None:
+    def __init__(
+        self, seats: SeatTail, feed: EventFeed, layout: Layout, wish: Wish, meter: Meter | None = None
+    ) -> None:
         self._seats = seats
+        self._meter = meter or Meter()
         self._feed = feed
         self._layout = layout
         self._binary = wish.binary
@@ -158,6 +176,7 @@ class Stream:
                 await self._send_next(socket)
         except TimeoutError:
             log.info("event %d: a feed client takes no frames, dropped", self._feed.projection.event_id)
+            self._meter.client_dropped()
             await socket.close(SLOW_CONSUMER)
 
     async def _send_next(self, socket: WebSocket) -> None:
@@ -190,9 +209,11 @@ class Stream:
         projection = self._feed.projection
         frame = projection.frame_since(self._version, self._layout, binary=self._binary)
         self._version = projection.version
+        due = self._publisher.shown_at
         self._put_beat_off()
         async with asyncio.timeout(SEND_PATIENCE_S):
             await (socket.send_bytes(frame) if self._binary else socket.send_text(frame.decode()))
+        self._meter.frame_sent(asyncio.get_running_loop().time() - due)
 
     async def _send_tiers(self, socket: WebSocket) -> None:
         self._tiers_sent = self._feed.tiers.revision

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Mapping
+from time import perf_counter
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -18,6 +20,7 @@ from uuid_utils import uuid7
 from backend_client import wire
 from booking.domain.caller import Caller
 from booking.domain.errors import BookingError, ForbiddenError, NotSignedInError
+from booking.figures.meter import RequestEnd, RequestKind, end_of
 from booking.services.sign_in import caller_of_token
 from booking.store.database import Database
 from booking.web import addresses, bodies, problems
@@ -43,14 +46,22 @@ class Endpoint:
     def __init__(self, route: Route, services: Services) -> None:
         self._route, self._services = route, services
         self._name, self._changes = route.name, route.key is KeyRule.REQUIRED
+        self._kind = request_kind_of(route)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = await self._answer(scope, receive)
+        began = perf_counter()
+        try:
+            response = await self._answer(scope, receive)
+        except Exception as error:
+            if not is_gone(error):
+                self._services.meter.request(self._kind, _end_of(error), perf_counter() - began)
+            raise
+        self._services.meter.request(self._kind, end_of(response.status_code, ""), perf_counter() - began)
         await response(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive) -> Response:
         route, services = self._route, self._services
-        token = bearer_token(header(scope, b"authorization") or "")
+        token = None if route.own_gate else bearer_token(header(scope, b"authorization") or "")
         caller = await caller_for(services.db, token, route.who)
         if services.rates is not None:
             address = client_address(scope, services.trusted_proxies)
@@ -64,6 +75,30 @@ class Endpoint:
             digest = bodies.digest_of(route.method, scope["path"], raw)
         signed = await bodies.read_raw(scope, receive, route.raw_limit) if route.raw_limit else b""
         return await route.handler(Call(services, scope, caller, token or "", body, key, digest, query, signed))
+
+
+_KINDS: Mapping[tuple[str, str], RequestKind] = {
+    ("POST", "/holds"): RequestKind.HOLD,
+    ("POST", "/checkout"): RequestKind.CHECKOUT,
+    ("POST", "/payments"): RequestKind.PAYMENT,
+    ("PUT", "/result"): RequestKind.RESULT,
+    ("GET", "/v1/orders/{order_id}"): RequestKind.ORDER,
+    ("GET", "/seats"): RequestKind.MAP,
+}
+
+
+def request_kind_of(route: Route) -> RequestKind:
+    """Whose latency a route's answers belong to."""
+    ends = ((method, end) for method, end in _KINDS if method == route.method and route.path.endswith(end))
+    return next((_KINDS[found] for found in ends), RequestKind.OTHER)
+
+
+def _end_of(error: Exception) -> RequestEnd:
+    """How a request ended that is answered with a problem."""
+    if isinstance(error, BookingError):
+        status, _ = problems.STATUS_AND_TITLE[wire.ErrorCode(error.code)]
+        return end_of(status, error.code)
+    return end_of(error.status_code if isinstance(error, HTTPException) else 500, "")
 
 
 def bearer_token(header: str) -> str | None:

@@ -75,6 +75,7 @@ STATUS_AND_TITLE: Mapping[ErrorCode, tuple[int, str]] = {
     ErrorCode.ACTION_NOT_ALLOWED: (409, "The state of the item does not allow this"),
     ErrorCode.SECOND_PERSON_NEEDED: (403, "Another person has to decide this"),
     ErrorCode.RUN_NOT_FOUND: (404, "There is no such comparison"),
+    ErrorCode.ALARM_NOT_FOUND: (404, "There is no such alarm"),
     ErrorCode.UNKNOWN_EXPONENT: (422, "How this provider counts this currency is not known"),
     ErrorCode.INEXACT_AMOUNT: (422, "The provider cannot count this amount"),
     ErrorCode.WEBHOOK_REFUSED: (400, "The event is not the provider's"),
@@ -148,7 +149,9 @@ def problem_of(error: BookingError, request_id: str) -> wire.Problem:
         code=code,
         detail=error.detail,
         request_id=request_id,
-        fields=tuple(wire.FieldProblem(pointer=f.pointer, message=f.message) for f in error.fields),
+        fields=tuple(
+            wire.FieldProblem(pointer=f.pointer, message=f.message, says=f.says, values=f.values) for f in error.fields
+        ),
         seats=tuple(msgspec.convert(seat, wire.SeatRef, from_attributes=True) for seat in error.seats),
         retry_after_s=wait_s,
         offer=tuple(msgspec.convert(seat, wire.SeatRef, from_attributes=True) for seat in error.offer),

@@ -15,6 +15,7 @@ from booking.web.admission_routes import ADMISSION_ROUTES
 from booking.web.calls import Answer, KeyRule, QueryParameter, Route
 from booking.web.handlers import access, access_codes, after_sale, control, plans, read, sale
 from booking.web.money_routes import MONEY_ROUTES
+from booking.web.ops_routes import OPS_ROUTES
 from booking.web.provider_routes import PROVIDER_ROUTES
 from booking.web.reconciliation_routes import RECONCILIATION_ROUTES
 from booking.web.who import ANYONE, BUYERS, LEADERS, OPERATORS, SELLERS, SIGNED_IN, STAFF
@@ -209,4 +210,6 @@ ROUTES: Final[tuple[Route, ...]] = (
     # ------------------------------------------------------------ what only a person can settle
     *RECONCILIATION_ROUTES,
     *ADMISSION_ROUTES,
+    # ------------------------------------------------------------ the whole system
+    *OPS_ROUTES,
 )  # fmt: skip

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from backend_client import wire
 from backend_client.seat_frames import (
+    STATUS_MASK,
     Delta,
     Layout,
     Snapshot,
@@ -93,6 +94,11 @@ class SeatProjection:
     def states(self, layout: Layout) -> States:
         """A copy of all states in the layout asked for."""
         return to_public(self._states) if layout is Layout.PUBLIC else self._states.copy()
+
+    def count_statuses(self) -> list[int]:
+        """How many seats are in each of the eight statuses that a staff byte can tell."""
+        counts: list[int] = np.bincount(self._states & STATUS_MASK, minlength=8).tolist()
+        return counts
 
     def apply(self, batch: Batch) -> None:
         """Move to the next version.

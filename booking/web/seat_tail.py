@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from backend_client.seat_frames import STATUS_MASK, Layout
 from booking.domain.errors import BookingError
+from booking.figures.model import SeatCounts
 from booking.services import follow_seats
 from booking.services.follow_seats import FeedPosition, SeatImage
 from booking.services.keep_running import keep_running
@@ -94,6 +95,7 @@ class SeatTail:
         self._poll_s = poll_s
         self._feeds: dict[int, EventFeed] = {}
         self._loading: dict[int, asyncio.Task[EventFeed]] = {}
+        self._counts: dict[int, SeatCounts] = {}
         self._named: set[int] = set()
         self._wake = asyncio.Event()
         self._clock_offset = timedelta()
@@ -121,6 +123,23 @@ class SeatTail:
         states = (await self.feed(event_id)).projection.states(Layout.STAFF)
         free: npt.NDArray[np.bool_] = (states & STATUS_MASK) == 0
         return free
+
+    def count_followers(self) -> int:
+        """Clients of all feeds of this process."""
+        return sum(feed.followers for feed in self._feeds.values())
+
+    def count_seats(self) -> dict[int, SeatCounts]:
+        """Seats of each event in memory by what they are; counted anew when its map has moved."""
+        for event_id in self._counts.keys() - self._feeds.keys():
+            del self._counts[event_id]
+        for event_id, feed in self._feeds.items():
+            known = self._counts.get(event_id)
+            if known is None or known.version != feed.projection.version:
+                free, held, paying, sold, *_ = feed.projection.count_statuses()
+                self._counts[event_id] = SeatCounts(
+                    version=feed.projection.version, free=free, held=held + paying, sold=sold
+                )
+        return dict(self._counts)
 
     async def _loaded(self, event_id: int) -> EventFeed:
         """One reading for all who ask meanwhile: they share its failure too, instead of waiting in line for their own.

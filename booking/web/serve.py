@@ -16,8 +16,10 @@ from contextlib import asynccontextmanager
 
 from booking import own_process
 from booking.domain.errors import BookingError
+from booking.figures.meter import Meter
+from booking.figures.watch import open_for_figures
 from booking.payments.pace import LEAST, MOST, CheckoutPace
-from booking.payments.secrets import MissingSecretError
+from booking.payments.secrets import MissingSecretError, read_secret
 from booking.services.choose_provider import ProviderChoice
 from booking.services.migrate import MigrationError, require_own_schema
 from booking.services.payment_desk import PaymentDesk
@@ -25,7 +27,7 @@ from booking.services.providers import add_provider_arguments, is_any_chosen, op
 from booking.services.webhooks import Webhooks
 from booking.store.connection import ANSWER_LIMITS
 from booking.store.database import Database
-from booking.web.application import create_app
+from booking.web.application import FigureSource, create_app
 from booking.web.calls import ProviderServices
 from booking.web.client_address import parse_network
 from booking.web.cross_origin import parse_origin
@@ -33,6 +35,7 @@ from booking.web.listening import add_listening_arguments, check_listening, run_
 from booking.web.rate_limit import ALLOWANCES, RateLimits, parse_allowance
 
 CANNOT_REACH = 3
+METRICS_TOKEN = "metrics-token"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -59,6 +62,10 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--page-origin", action="append", type=parse_origin, default=[], metavar="ORIGIN",
         help="a page that fans' browsers may call from, such as https://tickets.example; none by default",
+    )  # fmt: skip
+    parser.add_argument(
+        "--metrics-token", action="store_true",
+        help=f"whoever reads /metrics shows the secret {METRICS_TOKEN}; without it only this machine reads them",
     )  # fmt: skip
     _add_rate_arguments(parser)
     own_process.add_process_arguments(parser)
@@ -89,10 +96,10 @@ async def _serve(chosen: argparse.Namespace) -> None:
         try:
             await require_own_schema(db)
             rates = RateLimits(dict(chosen.rate)) if chosen.rate_limits == "on" else None
-            async with _provider_services(db, chosen) as providers:
+            async with _figures(chosen) as figures, _provider_services(db, chosen, figures.meter) as providers:
                 app = create_app(
                     db, providers=providers, rates=rates, trusted_proxies=chosen.trusted_proxy,
-                    page_origins=chosen.page_origin,
+                    page_origins=chosen.page_origin, figures=figures,
                 )  # fmt: skip
                 await serve_until(end, chosen, app)
         finally:
@@ -100,14 +107,23 @@ async def _serve(chosen: argparse.Namespace) -> None:
 
 
 @asynccontextmanager
-async def _provider_services(db: Database, chosen: argparse.Namespace) -> AsyncIterator[ProviderServices]:
+async def _figures(chosen: argparse.Namespace) -> AsyncIterator[FigureSource]:
+    db = await open_for_figures(chosen.dsn, "taquilla serve")
+    try:
+        yield FigureSource(db, metrics_token=read_secret(METRICS_TOKEN) if chosen.metrics_token else "")
+    finally:
+        await db.close()
+
+
+@asynccontextmanager
+async def _provider_services(db: Database, chosen: argparse.Namespace, meter: Meter) -> AsyncIterator[ProviderServices]:
     """What takes payments to their providers at once, and takes their events; other operations wait for a worker."""
     choice, endpoints = ProviderChoice(db), webhook_endpoints(chosen)
     webhooks = Webhooks(db, endpoints) if endpoints else None
     if not is_any_chosen(chosen):
         yield ProviderServices(choice=choice)
         return
-    async with open_providers(db, chosen) as providers:
+    async with open_providers(db, chosen, meter.provider_answered) as providers:
         desk = PaymentDesk(db, providers, CheckoutPace(most=chosen.most_checkouts))
         try:
             yield ProviderServices(desk, webhooks, choice)

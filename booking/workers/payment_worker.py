@@ -12,7 +12,7 @@ import argparse
 import asyncio
 import logging
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from booking.domain.errors import UnavailableError
 from booking.domain.model import PaymentOperation
@@ -30,9 +30,13 @@ _ENDED = frozenset({OperationStatus.SUCCEEDED, OperationStatus.DECLINED})
 log = logging.getLogger(__name__)
 
 
-async def run(db: Database, chosen: argparse.Namespace) -> None:
-    """Work until cancelled, with the providers that were chosen. Raises `UnavailableError` with the database away."""
-    async with open_providers(db, chosen) as providers:
+async def run(db: Database, chosen: argparse.Namespace, told: Callable[[bool], None] | None = None) -> None:
+    """Work until cancelled, with the providers that were chosen; `told` as of `open_providers`.
+
+    Raises:
+        UnavailableError: the database is away.
+    """
+    async with open_providers(db, chosen, told) as providers:
         await PaymentWorker(db, providers).run()
 
 

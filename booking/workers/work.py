@@ -17,6 +17,10 @@ import msgspec
 
 from booking import own_process
 from booking.domain.errors import BookingError
+from booking.figures.collector import Collector
+from booking.figures.meter import Meter
+from booking.figures.model import ProcessKind
+from booking.figures.watch import Watch, open_for_figures
 from booking.payments.secrets import MissingSecretError
 from booking.services import (
     expire_holds,
@@ -84,16 +88,31 @@ async def _work(chosen: argparse.Namespace) -> None:
         try:
             await require_own_schema(db)
             check_secrets(chosen)
-            tasks = tasks_of(db, chosen.only, chosen if is_any_chosen(chosen) else None)
-            figures: dict[str, Task] = {"figures": lambda: worker_figures.log_figures(db)}
-            facts: dict[str, object] = {"tasks": list(tasks)}
-            await run_tasks({**tasks, **figures}, end, lambda: own_process.write_ready_file(chosen.ready_file, facts))
+            figures_db = await open_for_figures(chosen.dsn, "taquilla work")
+            try:
+                await _work_with(chosen, db, figures_db, end)
+            finally:
+                await figures_db.close()
         finally:
             await db.close()
 
 
-def tasks_of(db: Database, names: Sequence[str], providers: argparse.Namespace | None) -> Mapping[str, Task]:
-    """The tasks by name. Payments need a provider to speak to: what `add_provider_arguments` read, or None."""
+async def _work_with(chosen: argparse.Namespace, db: Database, figures_db: Database, end: asyncio.Event) -> None:
+    meter = Meter()
+    watch = Watch(figures_db, Collector(ProcessKind.WORKER, meter, db=db))
+    tasks = tasks_of(db, chosen.only, chosen if is_any_chosen(chosen) else None, meter)
+    figures: dict[str, Task] = {"figures": watch.run, "figures log": lambda: worker_figures.log_figures(db)}
+    facts: dict[str, object] = {"tasks": list(tasks)}
+    await run_tasks({**tasks, **figures}, end, lambda: own_process.write_ready_file(chosen.ready_file, facts))
+
+
+def tasks_of(
+    db: Database, names: Sequence[str], providers: argparse.Namespace | None, meter: Meter | None = None
+) -> Mapping[str, Task]:
+    """The tasks by name. Payments need a provider to speak to: what `add_provider_arguments` read, or None.
+
+    `meter` counts the providers' answers.
+    """
     known: dict[str, Task] = {
         "sequencer": lambda: sequence_feed.run(db),
         "sweeper": lambda: sweep_expired.run(db),
@@ -105,14 +124,14 @@ def tasks_of(db: Database, names: Sequence[str], providers: argparse.Namespace |
         "admission": _admission(db),
     }
     if providers is not None:
-        known["payments"] = _payments(db, providers)
+        known["payments"] = _payments(db, providers, meter or Meter())
     return {name: known[name] for name in names if name in known}
 
 
-def _payments(db: Database, providers: argparse.Namespace) -> Task:
+def _payments(db: Database, providers: argparse.Namespace, meter: Meter) -> Task:
     from booking.workers import payment_worker
 
-    return lambda: payment_worker.run(db, providers)
+    return lambda: payment_worker.run(db, providers, meter.provider_answered)
 
 
 def _admission(db: Database) -> Task:

@@ -94,6 +94,17 @@ EXPECTED: dict[str, set[Role | None]] = {
     "GET /v1/reconciliation/runs/{run_id}": OPERATORS,
     "POST /v1/terminal-totals": SELLERS,
     "GET /v1/tills": OPERATORS,
+    "GET /metrics": ANYONE,  # the handler looks at the machine, or at a token of another kind
+    "WS /v1/ops/feed": OPERATORS,
+    "GET /v1/ops/figures": OPERATORS,
+    "GET /v1/ops/history": OPERATORS,
+    "GET /v1/ops/lock-waits": OPERATORS,
+    "POST /v1/ops/sessions/{pid}/end": {Role.ADMIN},
+    "GET /v1/ops/alarms": OPERATORS,
+    "POST /v1/ops/alarms/{alarm_id}/acknowledge": OPERATORS,
+    "GET /v1/ops/alarm-rules": OPERATORS,
+    "PUT /v1/ops/alarm-rules/{rule}": OPERATORS,
+    "GET /v1/ops/log": OPERATORS,
 }
 
 # A good body for each route, about things that do not exist: the answer is then 404 or 2xx, never 401 or 403.
@@ -140,6 +151,11 @@ BODIES: dict[type[wire.RequestMessage], wire.RequestMessage] = {
         unknown_after_s=900,
         reason="a new team",
     ),
+    wire.OpsSessionEnd: wire.OpsSessionEnd(
+        backend_started_at=datetime(2026, 1, 1, tzinfo=UTC), reason="keeps seats locked"
+    ),
+    wire.OpsAlarmAcknowledgement: wire.OpsAlarmAcknowledgement(note="on it"),
+    wire.OpsAlarmRuleChange: wire.OpsAlarmRuleChange(expected_version=99, reason="too nervous", raise_at=12.0),
     wire.ReconciliationRunRequest: wire.ReconciliationRunRequest(provider="sandbox", day=date(2026, 1, 1)),
     wire.TerminalTotalsReport: wire.TerminalTotalsReport(
         terminal_id="1", provider="zvt", closed_at=datetime(2026, 1, 1, tzinfo=UTC), currency="EUR", total_minor=0
@@ -184,6 +200,8 @@ async def status_of(api: Api, route: Route, token: str | None, event_id: int) ->
         .replace("{seat_no}", "1")
         .replace("{version}", "1")
         .replace("{provider}", "sandbox")
+        .replace("{rule}", "locks-waiting")
+        .replace("{pid}", "4711")
     )
     for name in (
         "hold_id",
@@ -196,6 +214,7 @@ async def status_of(api: Api, route: Route, token: str | None, event_id: int) ->
         "device_id",
         "item_id",
         "run_id",
+        "alarm_id",
     ):
         path = path.replace(f"{{{name}}}", str(uuid4()))
     body = None if route.body is None else BODIES[route.body]

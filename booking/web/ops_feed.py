@@ -1,0 +1,80 @@
+"""`WS /v1/ops/feed`: one statement a second, whole, to everybody who may look on (R32).
+
+No client has a queue: one that is slow gets the newest statement when it takes one, and one that takes none for
+`SEND_PATIENCE_S` is cut. As the feed of seats, it lives no longer than the token that opened it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import msgspec
+from starlette.websockets import WebSocket
+
+from backend_client import wire
+from booking.domain.errors import BusyError
+from booking.figures.standing import Standing
+from booking.services.sign_in import expiry_of_token
+from booking.web import addresses
+from booking.web.calls import Route, Services
+from booking.web.feed_socket import SEND_PATIENCE_S, SLOW_CONSUMER, deny, stream_until_closed
+from booking.web.gate import bearer_token, caller_for
+from booking.web.ops_board import OpsBoard
+
+EVERY_S = 1.0
+_LOOK_AGAIN_S = 2.0
+
+log = logging.getLogger(__name__)
+
+
+async def serve_ops_feed(socket: WebSocket, route: Route, services: Services) -> None:
+    """Check the caller, then tell until either side ends."""
+    try:
+        addresses.check_path(socket.scope["path"], socket.scope.get("raw_path") or b"")
+        token = bearer_token(socket.headers.get("authorization", ""))
+        await caller_for(services.db, token, route.who)
+        ends_at = None if token is None else await expiry_of_token(services.db, token)
+        stream = _stream_of(services)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the answer is a problem
+        await deny(socket, error)
+        return
+    await socket.accept()
+    await stream_until_closed(socket, stream, ends_at)
+
+
+def _stream_of(services: Services) -> OpsStream:
+    standing, board = services.ops.standing, services.ops.board
+    if standing is None or board is None:
+        raise BusyError("No figures are collected in this process.")
+    return OpsStream(standing, board)
+
+
+class OpsStream:
+    """One client's way through the seconds."""
+
+    def __init__(self, standing: Standing, board: OpsBoard) -> None:
+        self._standing, self._board = standing, board
+        self._sent = -1
+
+    async def run(self, socket: WebSocket) -> None:
+        """Hello, then a statement for each word of the process's watcher, until cancelled."""
+        hello = wire.OpsHello(
+            process_id=self._standing.process_id, server_time=self._standing.server_time(), every_s=EVERY_S
+        )
+        try:
+            await self._send(socket, msgspec.json.encode(hello).decode())
+            while True:
+                if self._sent == self._standing.number:
+                    await self._standing.wait(_LOOK_AGAIN_S)
+                    continue
+                self._sent = self._standing.number
+                if self._board.frame:
+                    await self._send(socket, self._board.frame)
+        except TimeoutError:
+            log.info("a client of the figures takes no frames, dropped")
+            await socket.close(SLOW_CONSUMER)
+
+    async def _send(self, socket: WebSocket, text: str) -> None:
+        async with asyncio.timeout(SEND_PATIENCE_S):
+            await socket.send_text(text)
