@@ -211,8 +211,10 @@ class CounterScreen(QWidget):
         self.back.action_requested.connect(self.events_requested)
 
     def _on_map_view_changed(self) -> None:
-        """Have the legend explain what is seen. Its height is taken from the map, and the map's says whether one sees it
-        from afar: where the two would go on changing each other for ever, the legend keeps its room.
+        """Have the legend explain what is seen.
+
+        Its height is taken from the map, and the map's says whether one sees it from afar: where the two would go on
+        changing each other for ever, the legend keeps its room.
         """
         far, (room, size) = self.map.level is Level.FAR, self._seen_at
         card = self._map_side.size()
