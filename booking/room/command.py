@@ -25,6 +25,7 @@ from booking.room.authority import Authority
 from booking.room.bot_check import BotCheck, SiteVerify
 from booking.room.callers import Callers
 from booking.room.calls import Limits, Services
+from booking.room.figures import telling_figures
 from booking.room.house import House
 from booking.room.page_files import PageFiles, PageSettings
 from booking.room.sqlite_store import SqliteStore
@@ -112,9 +113,10 @@ async def _serve(chosen: argparse.Namespace) -> None:
             services = Services(house, Callers(house), _bot_check(chosen), limits, tuple(chosen.trusted_proxy))
             failing = asyncio.create_task(_end_when_failed(house, end), name="room-failure")
             page = None if chosen.no_page else PageFiles(chosen.page_settings)
-            await serve_until(
-                end, chosen, RoomApplication(services, page=page), lambda url: serves_at(chosen.address or url)
-            )
+            with telling_figures(chosen.dsn, house):
+                await serve_until(
+                    end, chosen, RoomApplication(services, page=page), lambda url: serves_at(chosen.address or url)
+                )
             failing.cancel()
             if house.failed.is_set():
                 raise StoreFailedError("the store has failed; start again: what was promised is in it")

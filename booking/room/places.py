@@ -94,6 +94,10 @@ class Places:
         """How many are in line, also before the lot has ordered them."""
         return self.line.present + self.unranked
 
+    def count(self, state: State) -> int:
+        """How many are in a state."""
+        return self._states.count(state)
+
     def ahead(self, number: int) -> int | None:
         """How many stand before it; None while the lot has not been drawn."""
         rank = self.rank(number)
