@@ -44,12 +44,19 @@ class MoneyScenes(Steps):
         self.take("item-evidence")
         await self._open_item(items[-3])
         self.take("item-second-person")
+        await self._acts_with_a_choice(items)
+        await self._open_item(items[-3])
         self._open.server.items.change(items[-3], amount_minor=61_000)
         console.desk.inbox_wake.set()
         await self._until(screen.item.changed.isVisible, "what changed")
         await self._turn()
         self.take("item-changed")
         screen.item.back.click()
+        await self._comparison()
+
+    async def _comparison(self) -> None:
+        """The day compared, and the list while the server is away."""
+        console, screen = self._open.console, self._reconciliation
         screen.show_tab(1)
         await self._until(lambda: bool(self._store.inbox.runs), "the comparisons")
         await self._turn()
@@ -61,6 +68,22 @@ class MoneyScenes(Steps):
         await self._turn()
         self.take("inbox-out-of-date")
         self._open.server.heal()
+
+    async def _acts_with_a_choice(self, items: list[ItemId]) -> None:
+        """Taking an order back, and handing money to a till."""
+        form = self._reconciliation.item.form
+        await self._open_item(items[6])
+        form.acts[ItemAction.TAKE_BACK].click()
+        await self._turn()
+        self.take("item-take-back")
+        form.acts[ItemAction.TAKE_BACK].click()
+        await self._open_item(items[4])
+        form.acts[ItemAction.HAND_TO_TILL].click()
+        await self._until(lambda: bool(self._store.inbox.tills), "the tills")
+        form.tills.tills.setCurrentIndex(0)
+        await self._turn()
+        self.take("item-hand-to-till")
+        form.acts[ItemAction.HAND_TO_TILL].click()
 
     async def _order_desk(self, name: str) -> None:
         """A clerk looks an order up, gives money of it back, and reads that it is not decided yet."""

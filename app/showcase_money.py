@@ -33,11 +33,13 @@ from backend_client.wire import (
     PaymentRequest,
     ReconciliationItem,
     ReconciliationRun,
+    RefundWay,
     ResultOutcome,
     ResultReport,
     RunId,
     RunState,
     SeatRef,
+    Till,
     TimelineEntry,
     TimelineKind,
 )
@@ -73,12 +75,14 @@ _SKETCHES = (
     _Sketch("duplicate-charge", 48, 12_800, "stripe", 2),
 )
 
+_BACK = frozenset({ItemAction.REFUND, ItemAction.HAND_TO_TILL})
 _NOBODY_KNOWS = frozenset({"unknown-overdue", "no-result", "amount-mismatch"})
 _ACTS: Mapping[str, tuple[ItemAction, ...]] = {
     "provider-only": (ItemAction.ATTACH,),
     "unknown-overdue": (ItemAction.ASK_AGAIN,),
     "no-result": (ItemAction.ASK_AGAIN,),
-    "capture-failed": (ItemAction.CAPTURE,),
+    "capture-failed": (ItemAction.CAPTURE, ItemAction.TAKE_BACK),
+    "refund-failed": (ItemAction.REFUND, ItemAction.HAND_TO_TILL),
     "amount-mismatch": (ItemAction.ASK_AGAIN, ItemAction.VOID),
     "paid-not-confirmed": (ItemAction.REFUND,),
     "duplicate-charge": (ItemAction.REFUND,),
@@ -95,10 +99,20 @@ def fill_inbox(server: FakeBookingServer, sketches: Sequence[_Sketch] = _SKETCHE
     if len(made) >= 6:
         _give_evidence(shelf, house, made[3], orders[0])
         _ask_second_person(shelf, made[-3])
+    server.items.tills[:] = _tills(server)
     server.items.runs.update({run.run_id: run for run in _runs(shelf)})
     for order in orders[:1]:
         server.order_book.open_items[order.order_id] = 1
     return made
+
+
+def _tills(server: FakeBookingServer) -> list[Till]:
+    """Two tills with somebody at work."""
+    now = server.house.now()
+    return [
+        Till(device_id=DeviceId(UUID(int=71)), name="Counter 2", staff_name="Carla Mota", since=now),
+        Till(device_id=DeviceId(UUID(int=72)), name="Foyer", staff_name="Tomás Figueiredo", since=now),
+    ]
 
 
 def many_items(server: FakeBookingServer, count: int) -> list[ItemId]:
@@ -181,7 +195,8 @@ def _actions(sketch: _Sketch, second_person_above: int | None) -> tuple[AllowedA
         *(
             AllowedAction(
                 action=action, needs_second_person=needs_two and action is not ItemAction.ASK_AGAIN,
-                most_minor=sketch.amount_minor if action is ItemAction.REFUND else None,
+                most_minor=sketch.amount_minor if action in _BACK else None,
+                ways=(RefundWay.CASH,) if action is ItemAction.HAND_TO_TILL else (),
                 why_not="terminal-tells-itself" if sketch.kind == "no-result" else "",
             )
             for action in moved

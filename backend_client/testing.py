@@ -315,15 +315,16 @@ class FakeBookingServer:
             if needs_staff and role is Role.OPS and method != "GET":
                 raise RefusalError(ErrorCode.FORBIDDEN)
             return handler(self, request, match, device_id)
-        return self._ask_area(request, role)
+        return self._ask_area(request, role, device_id)
 
-    def _ask_area(self, request: httpx.Request, role: Role) -> object:
+    def _ask_area(self, request: httpx.Request, role: Role, device_id: DeviceId) -> object:
         """The areas that know who calls."""
         session, _role = self._sessions.get(
             request.headers.get("Authorization", "").removeprefix("Bearer "), (None, role)
         )
         name = "" if session is None else session.name
-        call = AreaCall(request.method, request.url.path, dict(request.url.params), request.content, name, role)
+        query = dict(request.url.params)
+        call = AreaCall(request.method, request.url.path, query, request.content, name, role, device_id)
         for area in (self.items, self.order_book, self.settings):
             answer = area.answer(call)
             if answer is not None:

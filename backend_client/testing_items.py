@@ -20,6 +20,7 @@ from backend_client.wire import (
     AllowedAction,
     ApprovalAsked,
     ApprovalDecision,
+    DeviceId,
     ErrorCode,
     FieldProblem,
     ItemAction,
@@ -37,6 +38,8 @@ from backend_client.wire import (
     Role,
     RunId,
     RunState,
+    Till,
+    TillList,
     TimelineEntry,
     TimelineKind,
 )
@@ -44,7 +47,9 @@ from backend_client.wire import (
 _READERS = frozenset({Role.OPS, Role.SUPERVISOR, Role.ADMIN})
 _ACTORS = frozenset({Role.SUPERVISOR, Role.ADMIN})
 _ID = "([0-9a-f-]{36})"
-_MOVES_MONEY = frozenset({ItemAction.CAPTURE, ItemAction.VOID, ItemAction.REFUND})
+_MOVES_MONEY = frozenset(
+    {ItemAction.CAPTURE, ItemAction.TAKE_BACK, ItemAction.VOID, ItemAction.REFUND, ItemAction.HAND_TO_TILL}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,7 @@ class AreaCall:
     content: bytes
     name: str
     role: Role
+    device_id: DeviceId
 
 
 @dataclass(slots=True)
@@ -81,6 +87,8 @@ class ItemShelf:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     entries: dict[ItemId, ItemEntry] = field(default_factory=dict)
     runs: dict[RunId, ReconciliationRun] = field(default_factory=dict)
+    tills: list[Till] = field(default_factory=list)
+    """Where somebody is at work."""
     second_person_above: int | None = 50_000
     page: int = 200
     acted: list[tuple[ItemId, ItemActionRequest, str]] = field(default_factory=list)
@@ -152,13 +160,14 @@ class ItemShelf:
             raise RefusalError(ErrorCode.ITEM_CHANGED)
         if allowed is None or allowed.why_not:
             raise RefusalError(ErrorCode.ACTION_NOT_ALLOWED)
-        _check(request, allowed)
+        _check(request, allowed, {till.device_id for till in self.tills})
         amount = request.amount_minor or entry.item.amount_minor
         limit = self.second_person_above
         if request.action in _MOVES_MONEY and limit is not None and amount > limit:
             entry.approval = ApprovalAsked(
                 action=request.action, asked_by=name, asked_at=self.now(), reason=request.reason,
                 amount_minor=request.amount_minor, reference=request.reference, order_id=request.order_id,
+                seats_to_sale=request.seats_to_sale, device_id=request.device_id, way=request.way,
             )  # fmt: skip
             self._happened(entry, "approval-asked", name, request.reason)
             self.change(entry.item.item_id, state=ItemState.AWAITING_APPROVAL, asked_by=name)
@@ -182,7 +191,8 @@ class ItemShelf:
         if decision.approve:
             request = ItemActionRequest(
                 action=asked.action, version=entry.item.version, reason=asked.reason, amount_minor=asked.amount_minor,
-                reference=asked.reference, order_id=asked.order_id,
+                reference=asked.reference, order_id=asked.order_id, seats_to_sale=asked.seats_to_sale,
+                device_id=asked.device_id, way=asked.way,
             )  # fmt: skip
             self._do(entry, request, asked.asked_by)
         return self.read(item_id, name)
@@ -226,7 +236,7 @@ class ItemShelf:
     def _do(self, entry: ItemEntry, request: ItemActionRequest, name: str) -> None:
         self.acted.append((entry.item.item_id, request, name))
         self._happened(entry, f"act-{request.action.value}", name, request.reason)
-        settles = request.action in {ItemAction.ATTACH, ItemAction.SETTLED_OUTSIDE}
+        settles = request.action in {ItemAction.ATTACH, ItemAction.TAKE_BACK, ItemAction.SETTLED_OUTSIDE}
         members: dict[str, object] = {"state": ItemState.OPEN}
         if settles:
             members = {
@@ -248,13 +258,15 @@ def _has_state(item: ReconciliationItem, state: str) -> bool:
     return item.state.value == state
 
 
-def _check(request: ItemActionRequest, allowed: AllowedAction) -> None:
+def _check(request: ItemActionRequest, allowed: AllowedAction, tills: set[DeviceId]) -> None:
     """A member that the act needs and does not have, named as the real thing names it."""
     lacks = {
         "/reason": not request.reason.strip(),
         "/reference": request.action is ItemAction.SETTLED_OUTSIDE and not request.reference.strip(),
         "/order_id": request.action is ItemAction.ATTACH and request.order_id is None,
         "/outcome": allowed.needs_outcome and request.outcome is None,
+        "/device_id": (request.action is ItemAction.HAND_TO_TILL) != (request.device_id in tills),
+        "/way": (request.action is ItemAction.HAND_TO_TILL) != (request.way in allowed.ways),
         "/amount_minor": (request.amount_minor or 0) > (allowed.most_minor or 10**12),
     }
     faults = tuple(FieldProblem(pointer=pointer, message="is needed") for pointer, lacking in lacks.items() if lacking)
@@ -284,6 +296,12 @@ _ROUTES: tuple[tuple[str, str, frozenset[Role], _Handler], ...] = (
     ("GET", f"{_ITEMS}/{_ID}", _READERS, lambda shelf, call, match: shelf.read(UUID(match[1]), call.name)),
     ("POST", f"{_ITEMS}/{_ID}/actions", _ACTORS, _act),
     ("POST", f"{_ITEMS}/{_ID}/approval", _ACTORS, _decide),
+    (
+        "GET",
+        "/v1/tills",
+        _READERS,
+        lambda shelf, _call, _match: TillList(tills=tuple(shelf.tills), server_time=shelf.now()),
+    ),
     ("GET", _RUNS, _READERS, lambda shelf, _call, _match: shelf.list_runs()),
     ("POST", _RUNS, _ACTORS, _start),
     ("GET", f"{_RUNS}/{_ID}", _READERS, lambda shelf, _call, match: shelf.read_run(UUID(match[1]))),

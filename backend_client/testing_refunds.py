@@ -19,6 +19,7 @@ from backend_client.testing_house import House, RefusalError
 from backend_client.testing_house_rows import OrderRow
 from backend_client.testing_items import AreaCall
 from backend_client.wire import (
+    DeviceId,
     ErrorCode,
     OperationId,
     OperationKind,
@@ -85,6 +86,18 @@ class OrderBook:
             next=str(end) if end < len(found) else "",
             server_time=self.house.now(),
         )
+
+    def returns(self, device_id: DeviceId) -> OrderList:
+        """Orders of which a till has to give money back."""
+        waiting = [
+            row
+            for row in self.house.orders.values()
+            if any(
+                one.kind is OperationKind.REFUND and one.device_id == device_id and one.status not in _DECIDED
+                for one in row.operations
+            )
+        ]
+        return OrderList(orders=tuple(self._summary(row) for row in waiting), server_time=self.house.now())
 
     def refundable(self, order_id: UUID) -> RefundableOrder:
         """An order with what of it can be given back."""
@@ -265,6 +278,7 @@ def _cancel(book: OrderBook, call: AreaCall, match: re.Match[str]) -> object:
 _Handler = Callable[[OrderBook, AreaCall, re.Match[str]], object]
 _ROUTES: tuple[tuple[str, str, frozenset[Role], _Handler], ...] = (
     ("GET", "/v1/orders", _STAFF, lambda book, call, _match: book.find(call.query)),
+    ("GET", "/v1/returns", _SELLERS, lambda book, call, _match: book.returns(call.device_id)),
     ("GET", f"/v1/orders/{_ID}/refundable", _STAFF, lambda book, _call, match: book.refundable(UUID(match[1]))),
     ("POST", f"/v1/orders/{_ID}/refunds", _SELLERS, _refund),
     ("POST", f"/v1/orders/{_ID}/cancel-tickets", _SELLERS, _cancel),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.actions.desk import Desk
 from app.core.order_search import OrderQuery
-from app.core.refund import has_pending_refund
+from app.core.refund import has_pending_refund, returns_here
 from app.core.session import Permission, require
 from backend_client.errors import BookingClientError, NotSignedInError
 from backend_client.wire import OrderId
@@ -29,6 +29,23 @@ async def find_orders(desk: Desk, query: OrderQuery, *, more: bool = False) -> N
         raise
     if desk.store.session is not None:
         orders.put_found(query, answer, more=more)
+        if not more:
+            await _find_returns(desk)
+
+
+async def _find_returns(desk: Desk) -> None:
+    """What a supervisor has handed to this till, or it has not given back yet; kept as it was if it cannot be read."""
+    session = desk.store.session
+    if session is None or not session.may(Permission.REFUND):
+        return
+    try:
+        answer = await desk.client.returns()
+    except NotSignedInError:
+        raise
+    except BookingClientError:
+        return
+    if desk.store.session is not None:
+        desk.store.orders.put_returns(answer.orders)
 
 
 async def load_order(desk: Desk, order_id: OrderId) -> None:
@@ -40,7 +57,10 @@ async def load_order(desk: Desk, order_id: OrderId) -> None:
     except BookingClientError as error:
         desk.store.orders.put_detail_trouble(order_id, error.code)
         raise
-    desk.store.orders.put_detail(detail, turn)
+    orders, session = desk.store.orders, desk.store.session
+    orders.put_detail(detail, turn)
+    if session is not None and not returns_here(detail.order, session.device_id):
+        orders.put_returns(tuple(one for one in orders.returns if one.order_id != order_id))
 
 
 async def follow_refund(desk: Desk, order_id: OrderId) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from app.actions.desk import Desk
 from app.actions.find_orders import load_order
-from app.core.refund import RefundChoice, cancel_request, refund_request
+from app.core.refund import RefundChoice, cancel_request, detail_after, refund_request
 from app.core.session import Permission, require
 from backend_client.errors import AnswerUnknownError, BookingClientError, BookingRefusedError
 from backend_client.wire import ErrorCode, RefundableOrder, RefundAnswer
@@ -40,7 +40,7 @@ async def refund_tickets(desk: Desk, detail: RefundableOrder, choice: RefundChoi
         await _read_again(desk, detail)
         raise
     desk.store.orders.settle_key(order_id)
-    await _read_again(desk, detail)
+    await _show_after(desk, detail, answer, refunded=True)
     return answer
 
 
@@ -58,7 +58,7 @@ async def cancel_tickets(desk: Desk, detail: RefundableOrder, choice: RefundChoi
         await _read_again(desk, detail)
         raise
     desk.store.orders.settle_key(order_id)
-    await _read_again(desk, detail)
+    await _show_after(desk, detail, answer, refunded=False)
     return answer
 
 
@@ -69,8 +69,16 @@ async def _settle(desk: Desk, detail: RefundableOrder, error: BookingRefusedErro
         await _read_again(desk, detail)
 
 
-async def _read_again(desk: Desk, detail: RefundableOrder) -> None:
+async def _show_after(desk: Desk, detail: RefundableOrder, answer: RefundAnswer, *, refunded: bool) -> None:
+    """Read the order again after what was done; when that fails, show it as the answer to the act has it."""
+    if not await _read_again(desk, detail):
+        desk.store.orders.put_detail(detail_after(detail, answer, refunded=refunded))
+
+
+async def _read_again(desk: Desk, detail: RefundableOrder) -> bool:
+    """Whether the order could be read; if not, why is kept with it: the answer to the act itself is what counts."""
     try:
         await load_order(desk, detail.order.order_id)
     except BookingClientError:
-        return  # kept with the order; the answer to the act itself is what counts
+        return False
+    return True

@@ -12,7 +12,7 @@ from app.actions.desk import Desk
 from app.core.errors import NoSuchOrderError
 from app.core.inbox import ActDraft
 from app.core.session import Permission, require
-from backend_client.errors import AnswerUnknownError, BookingClientError, BookingRefusedError
+from backend_client.errors import AnswerUnknownError, BookingClientError, BookingRefusedError, NotSignedInError
 from backend_client.wire import (
     ApprovalDecision,
     ErrorCode,
@@ -23,6 +23,7 @@ from backend_client.wire import (
     OrderId,
 )
 
+_OF_AN_AMOUNT = frozenset({ItemAction.REFUND, ItemAction.HAND_TO_TILL})
 _READ_AGAIN = frozenset({ErrorCode.ITEM_CHANGED, ErrorCode.ACTION_NOT_ALLOWED, ErrorCode.ITEM_NOT_FOUND})
 
 
@@ -44,10 +45,13 @@ async def act_on_item(desk: Desk, detail: ItemDetail, draft: ActDraft, amount_mi
         action=action,
         version=detail.item.version,
         reason=draft.reason.strip(),
-        amount_minor=amount_minor if action is ItemAction.REFUND else None,
+        amount_minor=amount_minor if action in _OF_AN_AMOUNT else None,
         reference=draft.reference.strip() if action is ItemAction.SETTLED_OUTSIDE else "",
         order_id=await _order_of(desk, draft.order_number) if action is ItemAction.ATTACH else None,
         outcome=draft.outcome if action is ItemAction.SETTLED_OUTSIDE else None,
+        seats_to_sale=draft.seats_to_sale or action is not ItemAction.TAKE_BACK,
+        device_id=draft.device_id if action is ItemAction.HAND_TO_TILL else None,
+        way=draft.way if action is ItemAction.HAND_TO_TILL else None,
     )
     key = inbox.key_for(item_id, request, desk.new_key)
     try:
@@ -65,6 +69,24 @@ async def act_on_item(desk: Desk, detail: ItemDetail, draft: ActDraft, amount_mi
     inbox.put_detail(answer, own_act=True)
     desk.inbox_wake.set()
     return answer
+
+
+async def load_tills(desk: Desk) -> None:
+    """Read which tills can give money back. Trouble is kept in the inbox, with what was read before.
+
+    Raises:
+        NotAllowedError: the role may not.
+        NotSignedInError: nobody is signed in any more.
+    """
+    require(desk.store.session, Permission.RECONCILE)
+    try:
+        found = await desk.client.tills()
+    except NotSignedInError:
+        raise
+    except BookingClientError as error:
+        desk.store.inbox.put_tills_trouble(error.code)
+    else:
+        desk.store.inbox.put_tills(found.tills)
 
 
 async def decide_item(desk: Desk, detail: ItemDetail, reason: str, *, approve: bool) -> ItemDetail:

@@ -151,9 +151,12 @@ class _Target:
 
 
 def _target_of(order: Order, operation: PaymentOperation) -> _Target | None:
-    """Only a whole charge can be reversed; its reference is `terminal/receipt/trace`."""
+    """Only a whole charge, and only where it was made: another terminal has another booking under that receipt (T6).
+
+    Its reference is `terminal/receipt/trace`.
+    """
     charge = next((one for one in order.operations if one.operation_id == operation.parent_id), None)
-    if charge is None or charge.amount_minor != operation.amount_minor:
+    if charge is None or charge.amount_minor != operation.amount_minor or charge.device_id != operation.device_id:
         return None
     parts = charge.provider_ref.split("/")
     if len(parts) != 3 or not parts[1].isdecimal():

@@ -14,6 +14,7 @@ from app.core.inbox_filter import InboxFilter, SortOrder
 from app.core.item_changes import Difference, differences
 from backend_client.wire import (
     ApprovalDecision,
+    DeviceId,
     ItemAction,
     ItemActionRequest,
     ItemDetail,
@@ -21,7 +22,9 @@ from backend_client.wire import (
     ItemState,
     ReconciliationItem,
     ReconciliationRun,
+    RefundWay,
     ResultOutcome,
+    Till,
 )
 
 MOST_ITEMS = 10_000
@@ -36,6 +39,7 @@ class InboxPart(Flag):
     DRAFT = auto()
     VIEW = auto()
     RUNS = auto()
+    TILLS = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,9 @@ class ActDraft:
     reference: str = ""
     order_number: str = ""
     outcome: ResultOutcome | None = None
+    seats_to_sale: bool = True
+    device_id: DeviceId | None = None
+    way: RefundWay | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,9 @@ class Inbox:
         self.runs: tuple[ReconciliationRun, ...] = ()
         self.runs_trouble = ""
         self.runs_as_of: datetime | None = None
+        self.tills: tuple[Till, ...] = ()
+        """Tills to which money can be handed, as they were when somebody last wanted to."""
+        self.tills_trouble = ""
         self.drafts: dict[ItemId, ActDraft] = {}
         self.sent: dict[ItemId, SentAct] = {}
 
@@ -236,6 +246,18 @@ class Inbox:
     def settle_key(self, item_id: ItemId) -> None:
         """The answer is known: the next act is another one, even when it reads the same."""
         self.sent.pop(item_id, None)
+
+    # ------------------------------------------------------------ tills
+
+    def put_tills(self, tills: tuple[Till, ...]) -> None:
+        """Who is at work where."""
+        self.tills, self.tills_trouble = tills, ""
+        self._tell(InboxPart.TILLS)
+
+    def put_tills_trouble(self, code: str) -> None:
+        """That could not be read; what is known stays."""
+        self.tills_trouble = code
+        self._tell(InboxPart.TILLS)
 
     # ------------------------------------------------------------ daily comparison
 

@@ -28,6 +28,7 @@ class OrderPart(Flag):
 
     FOUND = auto()
     DETAIL = auto()
+    RETURNS = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class OrderDesk:
         self.as_of: datetime | None = None
         """When the orders were found; None before the first answer."""
         self.trouble = ""
+        self.returns: tuple[OrderSummary, ...] = ()
+        """Orders of which this till has to give money back, whoever sold them."""
         self.order_id: OrderId | None = None
         self.detail: RefundableOrder | None = None
         self.detail_trouble = ""
@@ -83,7 +86,7 @@ class OrderDesk:
     def clear(self) -> None:
         """Nobody works here any more: names of buyers do not stay for the next person."""
         self._forget()
-        self._tell(OrderPart.FOUND | OrderPart.DETAIL)
+        self._tell(OrderPart.FOUND | OrderPart.DETAIL | OrderPart.RETURNS)
 
     def ask(self, query: OrderQuery) -> None:
         """Something else is looked for; what was found before stays until the answer comes."""
@@ -100,6 +103,12 @@ class OrderDesk:
         self.next = answer.next if len(self.found) < MOST_ORDERS else ""
         self.as_of, self.trouble = answer.server_time, ""
         self._tell(OrderPart.FOUND)
+
+    def put_returns(self, returns: tuple[OrderSummary, ...]) -> None:
+        """Orders of which this till has to give money back, as the API named them just now."""
+        if returns != self.returns:
+            self.returns = returns
+            self._tell(OrderPart.RETURNS)
 
     def put_trouble(self, query: OrderQuery, code: str) -> None:
         """Looking for `query` did not work; what is there stays."""

@@ -7,14 +7,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
+import msgspec
+
 from backend_client.wire import (
     DeviceId,
     OperationKind,
     OperationStatus,
     Order,
     PaymentOperation,
+    RefundableCharge,
     RefundableOrder,
     RefundableTicket,
+    RefundAnswer,
     RefundRequest,
     RefundWay,
     Ticket,
@@ -25,6 +29,8 @@ from backend_client.wire import (
 
 PENDING = "refund-pending"
 """Why a ticket's money cannot go back: it is on its way already."""
+REFUNDED = "refunded"
+"""It has gone back."""
 SHORTEST_REASON = 3
 """A reason has letters in it; what it says is for the audit."""
 
@@ -108,6 +114,48 @@ def cancel_request(detail: RefundableOrder, choice: RefundChoice) -> TicketCance
     """Tickets that are made void, without money."""
     ordered = tuple(one.ticket.ticket_id for one in detail.tickets if one.ticket.ticket_id in choice.tickets)
     return TicketCancelRequest(ticket_ids=ordered, seats_to_sale=choice.seats_to_sale, reason=choice.reason.strip())
+
+
+def detail_after(detail: RefundableOrder, answer: RefundAnswer, *, refunded: bool) -> RefundableOrder:
+    """The order as the answer to an act shows it, where it cannot be read again: nothing is offered twice.
+
+    `refunded`: the money of the tickets goes back; else they became void without.
+    """
+    acted = {ticket.ticket_id: ticket for ticket in answer.tickets}
+    why = PENDING if refund_state(answer.refunds) is RefundState.PENDING else REFUNDED
+    if refunded and refund_state(answer.refunds) is RefundState.REFUSED:
+        why = ""
+    tickets = tuple(
+        RefundableTicket(ticket=acted[one.ticket.ticket_id], why_not=why if refunded else one.why_not)
+        if one.ticket.ticket_id in acted
+        else one
+        for one in detail.tickets
+    )
+    charges = tuple(_charge_after(charge, answer.order) for charge in detail.charges)
+    given = sum(operation.amount_minor for operation in answer.refunds if operation.status != OperationStatus.DECLINED)
+    limit = detail.approval_above_minor
+    return RefundableOrder(
+        order=answer.order,
+        tickets=tickets,
+        charges=charges,
+        refundable_minor=sum(charge.refundable_minor for charge in charges),
+        approval_above_minor=None if limit is None else max(0, limit - given),
+    )
+
+
+def _charge_after(charge: RefundableCharge, order: Order) -> RefundableCharge:
+    """What of a charge is left, by the operations that give it back."""
+    backs = [
+        one
+        for one in order.operations
+        if one.parent_id == charge.operation_id and one.kind in {OperationKind.VOID, OperationKind.REFUND}
+    ]
+    back = sum(one.amount_minor for one in backs if one.status is OperationStatus.SUCCEEDED)
+    pending = sum(one.amount_minor for one in backs if one.status not in _DONE)
+    left = max(0, charge.charged_minor - back - pending)
+    return msgspec.structs.replace(
+        charge, refunded_minor=back, pending_minor=pending, refundable_minor=min(charge.refundable_minor, left)
+    )
 
 
 class RefundState(StrEnum):

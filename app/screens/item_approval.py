@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
 from app.core.refund import is_reason
 from app.i18n import _, figures
-from app.screens.item_words import act_name
-from backend_client.wire import ApprovalAsked, ItemDetail, ResultOutcome
+from app.screens.item_words import act_name, way_words
+from backend_client.wire import ApprovalAsked, ItemAction, ItemDetail, ResultOutcome, Till
 from widgets.async_button import AsyncButton
 from widgets.build import column, label, leading, row
 from widgets.facts_grid import FactsGrid
@@ -34,7 +34,10 @@ class ApprovalCard(QFrame):
         self.refuse = AsyncButton(_("Refuse"))
         self._build(theme)
 
-    def show_asked(self, detail: ItemDetail | None, now: datetime | None, own_name: str, *, may_act: bool) -> None:
+    def show_asked(
+        self, detail: ItemDetail | None, now: datetime | None, own_name: str, *, may_act: bool,
+        tills: tuple[Till, ...] = (),
+    ) -> None:  # fmt: skip
         """Show what is asked. `own_name` is the person who is signed in: who asked cannot approve."""
         asked = None if detail is None else detail.approval
         self.setVisible(asked is not None)
@@ -44,7 +47,7 @@ class ApprovalCard(QFrame):
         is_own = asked.asked_by == own_name
         self._title.setText(_("Waits for a second person: {act}").format(act=act_name(asked.action)))
         self.setAccessibleName(self._title.text())
-        self._facts.show_facts(_facts(asked, detail, now))
+        self._facts.show_facts(_facts(asked, detail, now, tills))
         self._words.setText(_words(asked, own=is_own, may_act=may_act))
         self.setAccessibleDescription(self._words.text())
         may_speak = may_act and (asked.may_decide or is_own)
@@ -88,10 +91,24 @@ class ApprovalCard(QFrame):
         self.decided.emit(False)
 
 
-def _facts(asked: ApprovalAsked, detail: ItemDetail, now: datetime | None) -> list[tuple[str, str]]:
+def _till_name(asked: ApprovalAsked, tills: tuple[Till, ...]) -> str:
+    """The till that is to give the money; by its id where its name is not known here."""
+    return next((till.name for till in tills if till.device_id == asked.device_id), str(asked.device_id))
+
+
+def _seats(asked: ApprovalAsked) -> str:
+    if asked.action is not ItemAction.TAKE_BACK:
+        return ""
+    return _("The seats go back on sale") if asked.seats_to_sale else _("The seats stay blocked")
+
+
+def _facts(
+    asked: ApprovalAsked, detail: ItemDetail, now: datetime | None, tills: tuple[Till, ...]
+) -> list[tuple[str, str]]:
     shown, item = figures(), detail.item
     amount = "" if asked.amount_minor is None else shown.money(asked.amount_minor, item.currency)
     since = "" if now is None else shown.age((now - asked.asked_at).total_seconds())
+    till = "" if asked.way is None else shown.joined((_till_name(asked, tills), way_words(asked.way)))
     outcomes = {ResultOutcome.SUCCEEDED: _("The money was taken"), ResultOutcome.DECLINED: _("No money was taken")}
     return [
         (_("Asked by"), asked.asked_by),
@@ -100,6 +117,8 @@ def _facts(asked: ApprovalAsked, detail: ItemDetail, now: datetime | None) -> li
         (_("Outcome"), outcomes.get(asked.outcome, "") if asked.outcome is not None else ""),
         (_("Reference of the proof"), asked.reference),
         (_("Order"), "" if asked.order_id is None else str(asked.order_id)),
+        (_("Seats"), _seats(asked)),
+        (_("Till"), till),
         (_("Reason"), asked.reason),
     ]
 

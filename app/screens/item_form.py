@@ -14,15 +14,16 @@ from PySide6.QtWidgets import QButtonGroup, QLineEdit, QPushButton, QRadioButton
 from app.core.inbox import ActDraft
 from app.core.refund import is_reason
 from app.i18n import MoneyTextError, _, figures
+from app.screens.item_choices import SeatsChoice, TillChoice
 from app.screens.item_words import act_name, act_words, why_not_words
 from app.screens.words import advice_for
-from backend_client.wire import AllowedAction, ItemAction, ItemDetail, ResultOutcome
+from backend_client.wire import AllowedAction, ItemAction, ItemDetail, RefundWay, ResultOutcome
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, leading, row
 from widgets.flow_layout import FlowLayout
 from widgets.theme import Theme
 
-_MOVES_MONEY: Final = frozenset({ItemAction.CAPTURE, ItemAction.VOID, ItemAction.REFUND})
+_OF_AN_AMOUNT: Final = frozenset({ItemAction.REFUND, ItemAction.HAND_TO_TILL})
 _LONGEST = 200
 
 
@@ -31,6 +32,7 @@ class ItemForm(QWidget):
 
     draft_changed = Signal(object)
     act_requested = Signal()
+    tills_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,6 +49,8 @@ class ItemForm(QWidget):
         self.reason = QLineEdit()
         self.went_through = QRadioButton(_("The money was taken"))
         self.came_to_nothing = QRadioButton(_("No money was taken"))
+        self.seats = SeatsChoice(theme)
+        self.tills = TillChoice(theme)
         self.second = label(tone="warn", wrap=True)
         self.fault = label(tone="danger", wrap=True)
         self.do = AsyncButton("", "primary")
@@ -96,6 +100,9 @@ class ItemForm(QWidget):
             self.went_through.setChecked(draft.outcome is ResultOutcome.SUCCEEDED)
             self.came_to_nothing.setChecked(draft.outcome is ResultOutcome.DECLINED)
             self._outcome.setExclusive(True)
+            self.seats.show_choice(seats_to_sale=draft.seats_to_sale)
+            act = self._act(draft.action)
+            self.tills.show_choice(() if act is None else act.ways, draft.device_id, _way_of(draft, act))
         finally:
             self._telling = False
         self._show_fields()
@@ -161,7 +168,9 @@ class ItemForm(QWidget):
         self.words.setText(act_words(act.action))
         needs_outcome = act.needs_outcome
         shown = {
-            self.amount: act.action is ItemAction.REFUND,
+            self.amount: act.action in _OF_AN_AMOUNT,
+            self.seats: act.action is ItemAction.TAKE_BACK,
+            self.tills: act.action is ItemAction.HAND_TO_TILL,
             self.order: act.action is ItemAction.ATTACH,
             self.reference: act.action is ItemAction.SETTLED_OUTSIDE,
             self.went_through: needs_outcome,
@@ -189,7 +198,7 @@ class ItemForm(QWidget):
 
     def _fault(self, act: AllowedAction) -> str | None:
         """What keeps the act from being sent: None when nothing does, empty while a field is simply not filled yet."""
-        if act.action is ItemAction.REFUND and self.amount.text().strip():
+        if act.action in _OF_AN_AMOUNT and self.amount.text().strip():
             words = self._amount_fault(act)
             if words:
                 return words
@@ -198,6 +207,7 @@ class ItemForm(QWidget):
             or (act.action is ItemAction.ATTACH and not self._draft.order_number.strip())
             or (act.action is ItemAction.SETTLED_OUTSIDE and not self._draft.reference.strip())
             or (act.needs_outcome and self._draft.outcome is None)
+            or (act.action is ItemAction.HAND_TO_TILL and None in (self.tills.device_id, self.tills.way))
         )
         return "" if missing else None
 
@@ -251,6 +261,8 @@ class ItemForm(QWidget):
             if edit is self.reference:
                 inside.addLayout(outcome)
         self.reason.setPlaceholderText(_("Why, for whoever reads the audit"))
+        inside.insertWidget(1, self.tills)
+        inside.insertWidget(1, self.seats)
         inside.addWidget(self.second)
         inside.addWidget(self.fault)
         end = row(theme)
@@ -268,12 +280,16 @@ class ItemForm(QWidget):
             edit.textChanged.connect(self._on_typed)
             edit.returnPressed.connect(self._on_return_pressed)
         self._outcome.buttonClicked.connect(self._on_typed)
+        self.seats.changed.connect(self._on_typed)
+        self.tills.changed.connect(self._on_typed)
         self.do.action_requested.connect(self.act_requested)
 
     def _on_act_chosen(self, action: ItemAction) -> None:
         again = self._draft.action is action
         self.draft_changed.emit(replace(self._draft, action=None if again else action))
         if not again:
+            if action is ItemAction.HAND_TO_TILL:
+                self.tills_wanted.emit()
             first = next(
                 (edit for edit in (self.amount, self.order, self.reference, self.reason) if edit.isVisible()), None
             )
@@ -295,6 +311,9 @@ class ItemForm(QWidget):
             self.reference.text(),
             self.order.text(),
             outcome,
+            self.seats.seats_to_sale,
+            self.tills.device_id,
+            self.tills.way,
         )
         self.draft_changed.emit(self._draft)
 
@@ -302,6 +321,12 @@ class ItemForm(QWidget):
         """Enter in a field goes on to the button, and never does the act by itself."""
         if self.do.isEnabled():
             self.do.setFocus(Qt.FocusReason.TabFocusReason)
+
+
+def _way_of(draft: ActDraft, act: AllowedAction | None) -> RefundWay | None:
+    """How a till gives the money: what was chosen, else the one way that there is."""
+    ways = () if act is None else act.ways
+    return draft.way if draft.way in ways else ways[0] if len(ways) == 1 else None
 
 
 class _ActButton(QPushButton):

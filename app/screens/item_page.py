@@ -76,7 +76,7 @@ class ItemPage(QFrame):
         """Buttons by the deed that keeps them busy."""
         return {
             "act-on-item": [self.form.do], "decide-item": [self.approval.approve, self.approval.refuse],
-            "load-item": [self.reload],
+            "load-item": [self.reload], "load-tills": [self.form.tills.reload],
         }  # fmt: skip
 
     def show_part(self, part: InboxPart) -> None:
@@ -85,6 +85,9 @@ class ItemPage(QFrame):
             self._show_detail()
         elif InboxPart.DRAFT in part:
             self.form.show_draft(self._inbox.draft)
+        if InboxPart.TILLS in part:
+            self._show_tills()
+            self._show_detail()
 
     def show_time(self) -> None:
         """Ages go on."""
@@ -110,6 +113,10 @@ class ItemPage(QFrame):
         """Scroll to the evidence."""
         self._area.ensureWidgetVisible(self.timeline, 0, 0)
 
+    def _show_tills(self) -> None:
+        session, inbox = self._store.session, self._inbox
+        self.form.tills.show_tills(inbox.tills, None if session is None else session.device_id, inbox.tills_trouble)
+
     def _show_detail(self) -> None:
         inbox = self._inbox
         item = inbox.item(inbox.item_id) if inbox.item_id is not None else None
@@ -132,7 +139,7 @@ class ItemPage(QFrame):
         session = self._store.session
         may_act = session is not None and session.may(Permission.RECONCILE)
         own = "" if session is None else session.name
-        self.approval.show_asked(detail, self._store.clock.now(), own, may_act=may_act)
+        self.approval.show_asked(detail, self._store.clock.now(), own, may_act=may_act, tills=inbox.tills)
         self.form.show_item(detail, inbox.draft, may_act=may_act)
         self.order.setVisible(known is not None and known.order_id is not None)
         self._evidence.setText(_("Evidence") if detail is not None else _("Reading the evidence…"))

@@ -15,6 +15,7 @@ from backend_client.wire import (
     OperationStatus,
     PaymentOperation,
     ReconciliationItem,
+    RefundWay,
     SeatRef,
 )
 
@@ -109,8 +110,16 @@ _STATES: Final = {
 _ACTS: Final = {
     ItemAction.ASK_AGAIN: (marked("Ask again"), marked("The provider is asked once more what became of it.")),
     ItemAction.CAPTURE: (marked("Collect the money"), marked("The reserved money is collected.")),
+    ItemAction.TAKE_BACK: (
+        marked("Take the order back"),
+        marked("Its tickets become void. What was reserved is let go, and whatever else was paid goes back."),
+    ),
     ItemAction.VOID: (marked("Cancel the payment"), marked("The reserved or booked payment is cancelled.")),
     ItemAction.REFUND: (marked("Give money back"), marked("Money goes back to the card that paid.")),
+    ItemAction.HAND_TO_TILL: (
+        marked("Hand it to a till"),
+        marked("One till gives the money back, and no other. It finds the order under its orders."),
+    ),
     ItemAction.ATTACH: (
         marked("Belongs to an order"),
         marked("Says which order a charge is for. No money moves."),
@@ -127,6 +136,10 @@ _WHY_NOT: Final = {
     "nothing-left": marked("There is no money that could go back."),
     "provider-away": marked("This provider is not set up here."),
     "not-allowed": marked("Your role may read this and not act."),
+    "nothing-valid": marked("Nothing of the order is valid any more."),
+    "refund-pending": marked("Money of the order is on its way back, and nobody knows yet whether it arrives."),
+    "may-be-captured": marked("The provider says that it collected the money after all. Settle that first."),
+    "under-way": marked("A payment of the order has no answer yet."),
 }
 _OPERATIONS: Final = {
     OperationKind.AUTHORIZE: marked("Card reserved"),
@@ -184,6 +197,11 @@ def act_name(action: ItemAction) -> str:
 def act_words(action: ItemAction) -> str:
     """What the act means for the money."""
     return _(_ACTS[action][1])
+
+
+def way_words(way: RefundWay) -> str:
+    """How a till gives money back."""
+    return _("In cash, out of its drawer") if way is RefundWay.CASH else _("To the card, at its terminal")
 
 
 def why_not_words(act: AllowedAction) -> str:

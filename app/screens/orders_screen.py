@@ -54,6 +54,7 @@ class OrdersScreen(QWidget):
         self.search = AsyncButton(_("Find"))
         self.more = AsyncButton(_("Show more"))
         self.banner = StatusBanner(theme)
+        self.returns = StatusBanner(theme)
         columns = (
             CellColumn(_("Order"), bold=True), CellColumn(_("State")), CellColumn(_("Amount"), trailing=True),
             CellColumn(_("Seats")), CellColumn(_("Event")), CellColumn(_("Buyer")), CellColumn(_("Made")),
@@ -106,7 +107,7 @@ class OrdersScreen(QWidget):
 
     def show_all(self) -> None:
         """Show everything anew."""
-        self._on_orders_changed(OrderPart.FOUND | OrderPart.DETAIL)
+        self._on_orders_changed(OrderPart.FOUND | OrderPart.DETAIL | OrderPart.RETURNS)
 
     def show_time(self) -> None:
         """How old the list is, while it cannot be read again."""
@@ -154,6 +155,8 @@ class OrdersScreen(QWidget):
             self.page.show_order()
         if OrderPart.DETAIL in part:
             self._share()
+        if OrderPart.RETURNS in part:
+            self._show_returns()
 
     def _show_found(self) -> None:
         orders = self._orders
@@ -181,6 +184,23 @@ class OrdersScreen(QWidget):
             return
         self._empty.setText(self._empty_words())
         self._pages.setCurrentWidget(self._empty)
+
+    def _show_returns(self) -> None:
+        waiting = self._orders.returns
+        if not waiting:
+            self.returns.clear()
+            return
+        words = ngettext(
+            "{count} order: money has to be given back at this till",
+            "{count} orders: money has to be given back at this till",
+            len(waiting),
+        )
+        numbers = figures().names([order.number for order in waiting])
+        self.returns.tell("warn", words.format(count=figures().number(len(waiting))), numbers, _("Open the order"))
+
+    def _on_returns_wanted(self) -> None:
+        if self._orders.returns:
+            self.order_opened.emit(self._orders.returns[0].order_id)
 
     def _show_trouble(self) -> None:
         orders = self._orders
@@ -265,6 +285,7 @@ class OrdersScreen(QWidget):
         foot.addWidget(self.more)
         side = column(theme, gap="small", parent=self._list)
         side.addLayout(top)
+        side.addWidget(self.returns)
         side.addWidget(self.banner)
         side.addWidget(self._pages, 1)
         side.addLayout(foot)
@@ -277,6 +298,7 @@ class OrdersScreen(QWidget):
         page.addWidget(self._sides, 1)
 
     def _connect(self) -> None:
+        self.returns.action_requested.connect(self._on_returns_wanted)
         self.finder.textChanged.connect(self._on_find_changed)
         self.event_box.currentIndexChanged.connect(self._on_find_changed)
         self.finder.list_wanted.connect(self._on_list_wanted)

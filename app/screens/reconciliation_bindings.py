@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog
 from app.actions.desk import Desk
 from app.actions.export_inbox import export_inbox
 from app.actions.follow_inbox import follow_inbox, load_inbox, load_item
-from app.actions.resolve_item import act_on_item, decide_item
+from app.actions.resolve_item import act_on_item, decide_item, load_tills
 from app.actions.run_reconciliation import follow_runs, load_runs, start_run
 from app.bridge.deeds import Deeds
 from app.bridge.dialogs import ask
@@ -33,7 +33,7 @@ from backend_client.wire import ErrorCode, ItemDetail, ItemId, ItemState, Role, 
 WALK_MS = 150
 """A pause on an item after which its evidence is read: who walks past with the arrows asks for nothing."""
 _LOG = logging.getLogger(__name__)
-_OF_A_PERSON = ("load-item", "export-inbox", "load-runs", "start-run", "follow-runs", "load-inbox")
+_OF_A_PERSON = ("load-item", "load-tills", "export-inbox", "load-runs", "start-run", "follow-runs", "load-inbox")
 
 
 class ReconciliationBindings(QObject):
@@ -73,6 +73,8 @@ class ReconciliationBindings(QObject):
         item.changes_read.connect(self._inbox.dismiss_changes)
         item.form.draft_changed.connect(self._inbox.put_draft)
         item.form.act_requested.connect(self._on_act_requested)
+        item.form.tills.reload_requested.connect(self._on_tills_wanted)
+        item.form.tills_wanted.connect(self._on_tills_wanted)
         item.approval.decided.connect(self._on_decided)
         runs.run_requested.connect(self._on_run_requested)
         runs.refresh_requested.connect(self._on_runs_refresh_requested)
@@ -194,6 +196,13 @@ class ReconciliationBindings(QObject):
             self._tell(detail.item.item_id, _refused(error))
             return
         self._tell(detail.item.item_id, _done(title, answer))
+
+    def _on_tills_wanted(self) -> None:
+        """Which tills there are is read each time that somebody wants to hand money to one."""
+        self._deeds.start("load-tills", self._load_tills)
+
+    async def _load_tills(self) -> None:
+        await load_tills(self._desk)
 
     def _on_decided(self, approve: bool) -> None:  # the signal carries the decision
         self._approves = approve

@@ -37,6 +37,7 @@ _HAPPENED: Final[dict[str, str]] = {
     "order-expired": marked("The order ran out"),
     "sold": marked("Sold"),
     "refunded": marked("Refunded"),
+    "ticket-cancelled": marked("Ticket made void"),
     "ticket-issued": marked("Ticket issued"),
     "printed": marked("Ticket printed"),
     "print-failed": marked("Printing failed"),
