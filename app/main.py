@@ -221,10 +221,12 @@ def make_desk(
         host, port = host_and_port(address)
         terminal = TerminalOnThread(ZvtTerminal(ZvtSettings(host, port)), devices)
     stock = Stock(settings.get(STOCK_WIDTH_MM), settings.get(STOCK_HEIGHT_MM), on_a4=settings.get(TICKET_STOCK) == "a4")
+    clock = ServerClock(steady_seconds)
     return Desk(
         client=BookingClient(server, device_id=identity),
         journal=journal,
-        store=ConsoleStore(ServerClock(steady_seconds)),
+        store=ConsoleStore(clock),
+        now=clock.now_here,
         vault=CredentialVault(f"{server} {identity}"),
         terminal=terminal,
         card_way=CardWay(settings.get(CARD_WAY)),

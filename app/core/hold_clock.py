@@ -79,6 +79,10 @@ class ServerClock:
             return None
         return datetime.fromtimestamp(self.steady() + self._best.latest_offset_s, UTC)
 
+    def now_here(self) -> datetime:
+        """The same; until the server's time is known, what this machine's clock says, which may be wrong."""
+        return self.now() or datetime.now(UTC)
+
     def remaining_s(self, deadline: datetime) -> float | None:
         """Seconds left until `deadline`, never more than the server gives, 0 at least; None before the first sample."""
         now = self.now()

@@ -21,6 +21,7 @@ from app.bridge.dialogs import ask
 from app.bridge.store_signals import StoreSignals
 from app.core.errors import JournalError
 from app.core.sale import SaleState
+from app.core.session import Permission
 from app.core.store import Change
 from app.i18n import _
 from app.screens import keys
@@ -155,8 +156,9 @@ class Bindings(QObject):
 
     async def _resume_once(self) -> JournalError | None:
         """Show what the journal has open. What waits for a terminal that may be off is cleared up afterwards (T4)."""
-        if self._resumed:
-            return None
+        session = self._desk.store.session
+        if self._resumed or session is None or not session.may(Permission.SELL):
+            return None  # what is open waits in the journal for somebody who may go on with it
         self._resumed = True
         try:
             kept = await show_open_sales(self._desk)

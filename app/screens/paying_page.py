@@ -6,7 +6,7 @@ A terminal that has said nothing for a while may be dead: then the payment can b
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from time import monotonic
 from typing import Final
 
@@ -53,8 +53,12 @@ class PayingPage(QWidget):
     stop_requested = Signal()
     park_requested = Signal()
 
-    def __init__(self, theme: Theme, steady: Callable[[], float] = monotonic, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, now: Callable[[], datetime], steady: Callable[[], float] = monotonic,
+        parent: QWidget | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(parent)
+        self._now = now
         self._steady = steady
         self._heard = ("", "")
         self._heard_at = steady()
@@ -79,7 +83,7 @@ class PayingPage(QWidget):
     def show_time(self) -> None:
         """How long the payment runs, and whether it may be put aside."""
         if self._begun_at is not None:
-            seconds = max(int((datetime.now(UTC) - self._begun_at).total_seconds()), 0)
+            seconds = max(int((self._now() - self._begun_at).total_seconds()), 0)
             self.elapsed.setText(_("Running for {time}").format(time=figures().duration(seconds)))
         quiet = self._steady() - self._heard_at >= QUIET_S
         self.park.setVisible(quiet and self.stop.isVisibleTo(self))

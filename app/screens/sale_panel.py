@@ -87,8 +87,8 @@ class SalePanel(QFrame):
         self._notice: Notice | None = None
         self._refusal_at: _Place | None = None
         self.sale_page = SalePage(theme, store)
-        self.paying_page = PayingPage(theme)
-        self.unknown_page = UnknownPage(theme)
+        self.paying_page = PayingPage(theme, store.clock.now_here)
+        self.unknown_page = UnknownPage(theme, store.clock.now_here)
         self.returning_page = ReturningPage(theme)
         self.outcome_page = OutcomePage(theme)
         self.watch_page = WatchPage(theme)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import datetime
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -37,8 +38,9 @@ class UnknownPage(QWidget):
     leave_requested = Signal()
     """The buyer leaves."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, now: Callable[[], datetime], parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._now = now
         self._shown: tuple[Sale, str] | None = None
         self.title = label(kind="title", wrap=True)
         self.first = label(kind="lead", wrap=True)
@@ -87,7 +89,7 @@ class UnknownPage(QWidget):
         """How long it has been so."""
         if self._shown is not None:
             sale, zone = self._shown
-            self.since.setText(since_words(sale.unknown_since, zone, datetime.now(UTC)))
+            self.since.setText(since_words(sale.unknown_since, zone, self._now()))
 
     def _build(self, theme: Theme) -> None:
         alarm = frame("card")
