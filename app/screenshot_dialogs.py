@@ -56,10 +56,13 @@ def _report() -> PlanFileReport:
     return PlanFileReport(
         format="svg", seats=184, ga_capacity=60, sections=2, categories=3, fault_count=2, warning_count=1,
         faults=(
-            PlanFinding(pointer="line 214, column 7", code="seat-number-missing", message="the seat has no number",
-                        repair="number-seats"),
-            PlanFinding(pointer="line 230, column 7", code="seats-coincide", message="two seats stand at one point"),
+            PlanFinding(pointer="214:7", code="seat-number-missing", message="the seat has no number",
+                        repair="number-seats", says="seat-unnumbered"),
+            PlanFinding(pointer="230:7", code="seats-coincide", message="this seat stands at the same point as 214:7",
+                        says="seats-coincide", values={"place": "214:7"}),
         ),
         offered=("number-seats",),
-        warnings=(PlanFinding(pointer="line 9, column 3", code="category-unused", message="no seat is of it"),),
+        warnings=(
+            PlanFinding(pointer="9:3", code="category-unused", message="no seat is of it", says="category-unused"),
+        ),
     )  # fmt: skip

@@ -7,7 +7,7 @@ that a draft that was not saved outlives the console.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import UUID
 
@@ -45,10 +45,14 @@ class PlanOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """One thing that the booking system refused; `where` is what to choose to see it."""
+    """One thing that the booking system refused: its English words, the name of its sentence and what stands in it.
+    `where` is what to choose to see it.
+    """
 
     words: str
     where: Selection = NOTHING
+    says: str = ""
+    values: dict[str, str | int | float] = field(default_factory=dict, hash=False)
 
 
 class _Packed(msgspec.Struct):
@@ -209,7 +213,8 @@ class PlanWork:
     def put_refused(self, fields: Iterable[FieldProblem], draft: PlanDraft) -> None:
         """What the booking system says is wrong with this draft, each with what to choose to see it."""
         self.refused = tuple(
-            Refused(f"{field.pointer}: {field.message}", selection_at(draft, field.pointer)) for field in fields
+            Refused(f"{one.pointer}: {one.message}", selection_at(draft, one.pointer), one.says, dict(one.values))
+            for one in fields
         )
         self._tell()
 

@@ -54,6 +54,10 @@ class Figures:
         """`60000` → `60,000`."""
         return str(format_decimal(value, locale=self.locale))
 
+    def decimal(self, value: float) -> str:
+        """A number with a part after its mark, to a thousandth: `22.5`, `22,5`."""
+        return str(format_decimal(round(value, 3), locale=self.locale))
+
     def date(self, at: datetime, zone: str) -> str:
         """The venue's calendar day: `Fri, Dec 4, 2026`."""
         return str(format_skeleton("yMMMEd", at.astimezone(zone_of(zone)), locale=self.locale))

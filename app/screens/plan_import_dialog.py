@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 from app.i18n import _, figures, marked, ngettext
 from app.screens.plan_dialogs import PlanDialog
 from app.screens.plan_fields import as_it_is, captioned, show_layout
+from app.screens.plan_finding_words import finding_words, place_words
 from backend_client.wire import PlanFileReport, PlanFinding
 from widgets.build import column, label, scrolling, set_tone, text_field
 from widgets.theme import Theme
@@ -136,10 +137,10 @@ class ImportPlanDialog(PlanDialog):
     def _list(self, findings: Iterable[PlanFinding], count: int, sign: str) -> None:
         shown = tuple(findings)[:_SHOWN]
         for finding in shown:
-            place = finding.pointer or _("Whole file")
-            # In a language from right to left neither a pointer nor the reader's English words turn round.
-            item = QListWidgetItem(f"{sign} {as_it_is(place)}\n{as_it_is(finding.message)}")
-            item.setToolTip(f"{finding.code}\n{finding.message}")
+            place = place_words(finding.pointer)
+            words = finding_words(finding.says, finding.values, finding.message)
+            item = QListWidgetItem(f"{sign} {place}\n{words}")
+            item.setToolTip(f"{as_it_is(finding.code)}\n{words}")
             self.findings.addItem(item)
         if count > len(shown):
             words = _("{sign} … and {count} more")

@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPushButton, QWidget
 
 from app.core.plan_work import PlanWork
 from app.i18n import _, figures, ngettext
-from app.screens.plan_fields import as_it_is, plain_button
+from app.screens.plan_fields import plain_button
+from app.screens.plan_finding_words import finding_words
 from app.screens.words import seat_name
 from backend_client.wire import SeatRef
 from widgets.build import column, label
@@ -58,7 +59,7 @@ class RefusalList(QWidget):
         count = len(work.taken or work.refused)
         words = ngettext("{count} seat is in the way", "{count} seats are in the way", count)
         if not work.taken:
-            texts = [as_it_is(refused.words) for refused in work.refused]
+            texts = [finding_words(one.says, one.values, one.words) for one in work.refused]
             words = ngettext("{count} thing was refused", "{count} things were refused", count)
         self.title.setText(words.format(count=figures().number(count)))
         self.entries.setAccessibleName(self.title.text())

@@ -82,13 +82,17 @@ class PlanFile(RequestMessage, frozen=True, kw_only=True):
 class PlanFinding(Message, frozen=True, kw_only=True):
     """One thing at one place of a plan file: a JSON pointer, or line and column.
 
-    `repair` names what would mend a fault, or what mended a repair; empty when there is none.
+    `message` is English; `says` is the stable name of its sentence, and `values` are what stands in it, so that the
+    sentence can be said in other languages. `repair` names what would mend a fault, or what mended a repair; empty when
+    there is none.
     """
 
     pointer: str
     code: str
     message: str
     repair: str = ""
+    says: str = ""
+    values: dict[str, str | int | float] = field(default_factory=dict)
 
 
 class PlanFileReport(Message, frozen=True, kw_only=True):

@@ -156,7 +156,9 @@ def _fields(findings: Iterable[Finding]) -> Iterable[FieldFault]:
     """Findings with pointers into the request; what is beyond the bound is counted."""
     found = tuple(findings)
     for finding in found[:MAX_FIELDS]:
-        yield FieldFault(_AT + finding.pointer, f"{finding.message} [{finding.code}]")
+        saying = finding.saying
+        message = f"{finding.message} [{finding.code}]"
+        yield FieldFault(_AT + finding.pointer, message, saying.says.key, dict(saying.values))
     if len(found) > MAX_FIELDS:
         yield FieldFault(_AT, f"{len(found) - MAX_FIELDS:,} more")
 

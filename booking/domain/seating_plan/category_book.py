@@ -6,6 +6,7 @@ from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.model import MAX_CATEGORIES, Category
 from booking.domain.seating_plan.plan_checks import check_confusable
 from booking.domain.seating_plan.repairs import Repair
+from booking.domain.seating_plan.sayings import Says, Thing
 
 PALETTE = ("#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b", "#e377c2", "#17becf", "#bcbd22")
 UNNAMED = "General"
@@ -43,7 +44,7 @@ class CategoryBook:
         if name is not None:
             self._labels.append((name_at, name))
             if any(other == name for _, other in self._labels[:-1]):
-                self._findings.fault(name_at, FindingCode.CATEGORY_REPEATS, f'a second category "{name}"')
+                self._findings.fault(name_at, FindingCode.CATEGORY_REPEATS, Says.CATEGORY_REPEATS.of(name=name))
         if key is not None:
             self._numbers.setdefault(key, number)
         self._categories.append(Category((name or "").strip(), color))
@@ -61,7 +62,7 @@ class CategoryBook:
 
     def check(self) -> None:
         """Report categories that look alike."""
-        check_confusable(self._findings, self._labels, what="the category")
+        check_confusable(self._findings, self._labels, what=Thing.CATEGORY)
 
     def unused(self) -> list[str]:
         """Pointers of the categories that nothing is of."""
@@ -71,10 +72,10 @@ class CategoryBook:
         if self._grows:
             return self._add(UNNAMED, pointer)
         if self._findings.may(Repair.ADD_CATEGORIES):
-            message = f'no category; "{UNNAMED}" is used'
+            message = Says.CATEGORY_GIVEN.of(name=UNNAMED)
             self._findings.repaired(pointer, FindingCode.CATEGORY_ADDED, message, repair=Repair.ADD_CATEGORIES)
             return self._add(UNNAMED, pointer)
-        message = "no category, so it would have no price; give it one, or choose the repair add-categories"
+        message = Says.CATEGORY_MISSING.of()
         self._findings.fault(pointer, FindingCode.CATEGORY_MISSING, message, repair=Repair.ADD_CATEGORIES)
         return 0
 
@@ -82,11 +83,11 @@ class CategoryBook:
         if self._grows:
             return self._add(key, pointer)
         if self._findings.may(Repair.ADD_CATEGORIES):
-            message = f'the category "{key}" is added to the list'
+            message = Says.CATEGORY_ADDED.of(name=key)
             self._findings.repaired(pointer, FindingCode.CATEGORY_ADDED, message, repair=Repair.ADD_CATEGORIES)
             return self._add(key, pointer)
-        known = ", ".join(f'"{item}"' for item in list(self._numbers)[:8]) or "none"
-        message = f'the category "{key}" is not in the list of categories ({known})'
+        known = ", ".join(f'"{item}"' for item in list(self._numbers)[:8])
+        message = Says.CATEGORY_UNKNOWN.of(name=key, known=known) if known else Says.CATEGORY_OF_NO_LIST.of(name=key)
         self._findings.fault(pointer, FindingCode.CATEGORY_UNKNOWN, message, repair=Repair.ADD_CATEGORIES)
         return 0
 
@@ -94,7 +95,7 @@ class CategoryBook:
         number = self._numbers.get(key)
         if number is None and len(self._categories) >= MAX_CATEGORIES:
             if not self._too_many:
-                message = f"more than {MAX_CATEGORIES} categories"
+                message = Says.CATEGORIES_TOO_MANY.of(most=MAX_CATEGORIES)
                 self._findings.fault(pointer, FindingCode.TOO_MANY, message)
             self._too_many = True
             return 0

@@ -19,6 +19,7 @@ from booking.domain.seating_plan.model import (
     SeatFlag,
 )
 from booking.domain.seating_plan.row_order import order_along
+from booking.domain.seating_plan.sayings import Says
 
 PITCH = 25.0
 MAIN_SECTION = "Main"
@@ -48,7 +49,7 @@ class Grid:
                 if cell.strip():
                     self._cell(line_no, column, cell)
             if len(cells) > MAX_COLUMNS:
-                message = f"{len(cells):,} cells in a line; at most {MAX_COLUMNS:,} are read"
+                message = Says.CELLS_TOO_MANY.of(count=len(cells), most=MAX_COLUMNS)
                 self._findings.fault(f"{line_no}:{MAX_COLUMNS + 1}", FindingCode.TOO_MANY, message)
         self._categories.check()
         return PlanDraft(
@@ -71,7 +72,7 @@ class Grid:
             return
         found = _SEAT.match(text)
         if found is None:
-            message = f'"{text}" is no seat: expected zone:seat such as Stalls:B12, with + behind an accessible one'
+            message = Says.CELL_NO_SEAT.of(text=text)
             self._findings.fault(f"{line}:{column}", FindingCode.CELL_UNKNOWN, message)
             return
         self._seats += 1

@@ -22,8 +22,10 @@ from booking.domain.seating_plan.model import (
 from booking.domain.seating_plan.pretix_additions import FLAG_NAMES
 from booking.domain.seating_plan.repairs import Repair
 from booking.domain.seating_plan.row_order import order_along
+from booking.domain.seating_plan.sayings import Says
 
 MAIN_SECTION = "Main"
+
 _PITCH = 25.0
 _STANDING_SIZE = 100.0
 _SYNONYMS = {
@@ -129,29 +131,30 @@ class SeatList:
 
     def _read_header(self) -> bool:
         if not self._table.lines:
-            self._findings.fault("1:1", FindingCode.HEADER_MISSING, "the file is empty; a header names the columns")
+            self._findings.fault("1:1", FindingCode.HEADER_MISSING, Says.FILE_EMPTY.of())
             return False
         number, cells = self._table.lines[0]
         columns: dict[str, int] = {}
         if len(cells) > MAX_COLUMNS:
-            self._findings.fault(f"{number}:1", FindingCode.TOO_MANY, f"more than {MAX_COLUMNS:,} columns")
+            self._findings.fault(f"{number}:1", FindingCode.TOO_MANY, Says.COLUMNS_TOO_MANY.of(most=MAX_COLUMNS))
             return False
         for column, cell in enumerate(cells, start=1):
             header = header_of(cell)
-            pointer, where = f"{number}:{column}", f"line {number}, column {column} ({column_name(column)})"
+            pointer, letter = f"{number}:{column}", column_name(column)
             if not header:
                 known = ", ".join(_SYNONYMS)
-                message = f'{where}: the header "{cell.strip()[:80]}" is not known; there are {known}'
+                text = cell.strip()[:80]
+                message = Says.HEADER_UNKNOWN.of(line=number, column=column, letter=letter, text=text, known=known)
                 self._findings.fault(pointer, FindingCode.HEADER_UNKNOWN, message)
             elif header in columns:
-                message = f'{where}: a second column for "{header}"'
+                message = Says.HEADER_REPEATS.of(line=number, column=column, letter=letter, name=header)
                 self._findings.fault(pointer, FindingCode.HEADER_REPEATS, message)
             columns.setdefault(header, column)
         missing = [header for header in ("row", "number") if header not in columns]
         if ("x" in columns) != ("y" in columns):
             missing.append("y" if "x" in columns else "x")
         for header in missing:
-            message = f'line {number}: there is no column "{header}"'
+            message = Says.HEADER_MISSING.of(line=number, name=header)
             self._findings.fault(f"{number}:1", FindingCode.HEADER_MISSING, message)
         columns.pop("", None)
         self._columns = columns
@@ -160,7 +163,7 @@ class SeatList:
     def _line(self, number: int, cells: list[str]) -> _Line | None:
         width = len(self._table.lines[0][1])
         if len(cells) > width and any(cell.strip() for cell in cells[width:]):
-            message = f"line {number} has {len(cells)} cells, the header {width}"
+            message = Says.CELLS_BEYOND.of(line=number, count=len(cells), most=width)
             self._findings.fault(f"{number}:{width + 1}", FindingCode.CELLS_BEYOND, message)
             return None
         values: dict[str, str] = {}
@@ -198,7 +201,7 @@ class SeatList:
     def _number_of(self, line: _Line) -> str:
         number = line.cells["number"]
         if not number and not self._findings.may(Repair.NUMBER_SEATS):
-            message = f"line {line.number}: the seat has no number; give it one, or choose the repair number-seats"
+            message = Says.LINE_WITHOUT_SEAT_NUMBER.of(line=line.number)
             self._findings.fault(
                 self._at(line, "number"), FindingCode.SEAT_NUMBER_MISSING, message, repair=Repair.NUMBER_SEATS
             )
@@ -208,7 +211,9 @@ class SeatList:
         name = line.cells.get("floor", "")
         if name not in self._floors:
             if len(self._floors) >= MAX_FLOORS:
-                self._findings.fault(self._at(line, "floor"), FindingCode.TOO_MANY, f"more than {MAX_FLOORS} floors")
+                self._findings.fault(
+                    self._at(line, "floor"), FindingCode.TOO_MANY, Says.FLOORS_TOO_MANY.of(most=MAX_FLOORS)
+                )
                 return 0
             self._floors.append(name)
         return self._floors.index(name)
@@ -227,13 +232,15 @@ class SeatList:
             value = float(text)
         except ValueError:
             message = (
-                f'line {line.number}: "{text}" is no number' if text else f"line {line.number}: {header} is missing"
+                Says.CELL_NO_NUMBER.of(line=line.number, text=text)
+                if text
+                else Says.CELL_EMPTY.of(line=line.number, name=header)
             )
             code = FindingCode.WRONG_TYPE if text else FindingCode.CELLS_MISSING
             self._findings.fault(self._at(line, header), code, message)
             return None
         if not math.isfinite(value) or abs(value) > MAX_COORDINATE:
-            message = f"line {line.number}: expected a number from {-MAX_COORDINATE:g} to {MAX_COORDINATE:g}"
+            message = Says.CELL_OUT_OF_RANGE.of(line=line.number, least=-MAX_COORDINATE, most=MAX_COORDINATE)
             self._findings.fault(self._at(line, header), FindingCode.OUT_OF_RANGE, message)
             return None
         return value
@@ -245,25 +252,25 @@ class SeatList:
             if value in _YES:
                 flags |= flag
             elif value not in _NO:
-                message = f'line {line.number}: "{value}" is neither yes nor no'
+                message = Says.CELL_NOT_YES_OR_NO.of(line=line.number, text=value)
                 self._findings.fault(self._at(line, header), FindingCode.UNKNOWN_VALUE, message)
         for word in line.cells.get("marks", "").replace("|", " ").replace(",", " ").split():
             if word in FLAG_NAMES:
                 flags |= FLAG_NAMES[word]
             else:
-                message = f'line {line.number}: "{word}" is no mark; there are {", ".join(FLAG_NAMES)}'
+                message = Says.CELL_NO_MARK.of(line=line.number, text=word, known=", ".join(FLAG_NAMES))
                 self._findings.fault(self._at(line, "marks"), FindingCode.UNKNOWN_VALUE, message)
         return flags
 
     def _standing_area(self, line: _Line, category: int, floor_no: int, at: Point | None) -> None:
         text = line.cells["capacity"]
         if not (text.isascii() and text.isdecimal() and 1 <= int(text[:12]) <= MAX_PLACES):
-            message = f'line {line.number}: "{text}" is no capacity from 1 to {MAX_PLACES:,}'
+            message = Says.CELL_NO_CAPACITY.of(line=line.number, text=text, most=MAX_PLACES)
             self._findings.fault(self._at(line, "capacity"), FindingCode.OUT_OF_RANGE, message)
             return
         name = line.cells["row"] or line.cells.get("section") or ""
         if not name:
-            message = f"line {line.number}: the standing area has no name; write it as its row or section"
+            message = Says.LINE_WITHOUT_STANDING_NAME.of(line=line.number)
             self._findings.fault(self._at(line, "row"), FindingCode.TEXT_EMPTY, message)
             return
         if at is not None:

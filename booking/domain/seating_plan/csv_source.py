@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.json_source import MAX_BYTES, decode_text
 from booking.domain.seating_plan.model import MAX_LABEL, MAX_SEATS
+from booking.domain.seating_plan.sayings import Says
 
 MAX_CELLS = 5_000_000
 MAX_LINES = 2 * MAX_SEATS
@@ -27,7 +28,7 @@ class Table:
 def load_table(data: bytes, findings: Findings) -> Table | None:
     """The cells of a file; None after reporting why there are none. A byte order mark is left out."""
     if len(data) > MAX_BYTES:
-        message = f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read"
+        message = Says.FILE_TOO_LARGE.of(count=len(data), most=MAX_BYTES)
         findings.fault("", FindingCode.FILE_TOO_LARGE, message)
         return None
     text = decode_text(data, findings)
@@ -35,7 +36,7 @@ def load_table(data: bytes, findings: Findings) -> Table | None:
         return None
     delimiter = delimiter_of(text)
     if text.count(delimiter) > MAX_CELLS or text.count("\n") > MAX_LINES:
-        findings.fault("", FindingCode.TOO_MANY, f"more than {MAX_CELLS:,} cells or {MAX_LINES:,} lines")
+        findings.fault("", FindingCode.TOO_MANY, Says.CELLS_OR_LINES_TOO_MANY.of(most=MAX_CELLS, lines=MAX_LINES))
         return None
     return _parse(text, delimiter, findings)
 
@@ -57,7 +58,7 @@ def _parse(text: str, delimiter: str, findings: Findings) -> Table | None:
                 lines.append((number, cells))
             number = reader.line_num + 1
     except csv.Error as error:
-        findings.fault(f"{number}:1", FindingCode.INVALID_CSV, f"line {number} cannot be read: {error}")
+        findings.fault(f"{number}:1", FindingCode.INVALID_CSV, Says.LINE_UNREADABLE.of(line=number, detail=str(error)))
         return None
     return Table(tuple(lines), delimiter)
 
@@ -66,11 +67,11 @@ def checked_cell(findings: Findings, line: int, column: int, cell: str) -> str |
     """The text of a cell without outer spaces; None after a fault. Lines and columns count from 1."""
     text = cell.strip()
     if len(text) > MAX_LABEL:
-        message = f"{len(text):,} characters in a cell; at most {MAX_LABEL} are kept"
+        message = Says.CELL_TOO_LONG.of(count=len(text), most=MAX_LABEL)
         findings.fault(f"{line}:{column}", FindingCode.TEXT_TOO_LONG, message)
         return None
     if not text.isprintable():
-        findings.fault(f"{line}:{column}", FindingCode.TEXT_UNPRINTABLE, "the cell holds control characters")
+        findings.fault(f"{line}:{column}", FindingCode.TEXT_UNPRINTABLE, Says.CELL_UNPRINTABLE.of())
         return None
     return text
 

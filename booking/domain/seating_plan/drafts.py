@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from booking.domain.seating_plan.model import Area, Category, LabelPosition, PlanPicture, Point, SeatFlag, Table
+from booking.domain.seating_plan.sayings import Thing
 
 
 @dataclass(frozen=True, slots=True)
 class Naming:
     """How a format calls things: the word for a section, and what leads from a thing's pointer to its members."""
 
-    section_word: str = "section"
+    section_word: Thing = Thing.SECTION
     section: str = ""
     row: str = ""
     number: str = ""

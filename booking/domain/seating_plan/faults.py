@@ -14,6 +14,7 @@ from enum import StrEnum
 
 from booking.domain.seating_plan.model import SeatingPlan
 from booking.domain.seating_plan.repairs import DEFAULT_REPAIRS, Repair
+from booking.domain.seating_plan.sayings import Saying, Says
 
 MAX_OF_A_KIND = 10_000
 """Findings of one code that are kept; further ones are counted. A plan has 200,000 seats at most."""
@@ -73,6 +74,7 @@ class FindingCode(StrEnum):
     SEAT_NUMBERED = "seat-numbered"
     NUMBER_AS_TEXT = "number-as-text"
     SEATS_COINCIDE = "seats-coincide"
+    SEATS_OVERLAP = "seats-overlap"
     GUID_MISSING = "guid-missing"
     GUID_REPEATS = "guid-repeats"
     GUID_FROM_UUID = "guid-from-uuid"
@@ -84,17 +86,22 @@ class FindingCode(StrEnum):
     NOT_KEPT = "not-kept"
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing at one place; `message` says in plain words what is wrong and, where known, what to do.
+    """One thing at one place; `saying` says in plain words what is wrong and, where known, what to do.
 
     `repair` names the repair that would mend it, or that did; empty when there is none.
     """
 
     pointer: str
     code: FindingCode
-    message: str
+    saying: Saying
     repair: str = ""
+
+    @property
+    def message(self) -> str:
+        """What is wrong, in English."""
+        return self.saying.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +136,14 @@ class Findings:
     repairs: list[Finding] = field(default_factory=list)
     _counts: Counter[tuple[int, FindingCode]] = field(default_factory=Counter)
 
-    def fault(self, pointer: str, code: FindingCode, message: str, *, repair: str = "") -> None:
-        self._keep(self.faults, Finding(pointer, code, message, repair))
+    def fault(self, pointer: str, code: FindingCode, saying: Saying, *, repair: str = "") -> None:
+        self._keep(self.faults, Finding(pointer, code, saying, repair))
 
-    def warn(self, pointer: str, code: FindingCode, message: str) -> None:
-        self._keep(self.warnings, Finding(pointer, code, message))
+    def warn(self, pointer: str, code: FindingCode, saying: Saying) -> None:
+        self._keep(self.warnings, Finding(pointer, code, saying))
 
-    def repaired(self, pointer: str, code: FindingCode, message: str, *, repair: str = "") -> None:
-        self._keep(self.repairs, Finding(pointer, code, message, repair))
+    def repaired(self, pointer: str, code: FindingCode, saying: Saying, *, repair: str = "") -> None:
+        self._keep(self.repairs, Finding(pointer, code, saying, repair))
 
     def may(self, repair: Repair) -> bool:
         """Whether this repair was chosen."""
@@ -161,7 +168,9 @@ class Findings:
 
     def _closed(self, findings: list[Finding]) -> tuple[Finding, ...]:
         rest = [
-            Finding("", FindingCode.MORE_OF_THIS_KIND, f"{count - MAX_OF_A_KIND:,} more findings of {code}")
+            Finding(
+                "", FindingCode.MORE_OF_THIS_KIND, Says.MORE_FINDINGS.of(count=count - MAX_OF_A_KIND, name=code.value)
+            )
             for (kind, code), count in self._counts.items()
             if kind == id(findings) and count > MAX_OF_A_KIND
         ]

@@ -10,6 +10,7 @@ from booking.domain.seating_plan.csv_reader import CSV_GRID, CSV_LIST, csv_forma
 from booking.domain.seating_plan.faults import FindingCode, Findings, PlanCounts, PlanReading
 from booking.domain.seating_plan.json_source import load_json
 from booking.domain.seating_plan.options import DEFAULT_OPTIONS, ReadOptions
+from booking.domain.seating_plan.sayings import Says
 from booking.domain.seating_plan.svg_reader import FORMAT as SVG
 from booking.domain.seating_plan.svg_reader import read_svg
 
@@ -56,7 +57,7 @@ def _read(data: bytes, options: ReadOptions, format_name: str) -> PlanReading:
         return _BYTES_READERS[found](data, options)
     findings = Findings(options.repairs)
     known = ", ".join(FORMATS.values())
-    findings.fault("", FindingCode.UNKNOWN_FORMAT, f"this is no plan in a format that can be read: {known}")
+    findings.fault("", FindingCode.UNKNOWN_FORMAT, Says.FORMAT_UNKNOWN.of(known=known))
     return findings.reading(_UNKNOWN, None, PlanCounts())
 
 

@@ -14,6 +14,7 @@ from uuid import UUID, uuid5
 
 from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.repairs import Repair
+from booking.domain.seating_plan.sayings import Says
 
 _NAMESPACE = UUID("5f0d4a0e-6a5b-5c3e-9a2d-7c1f5f2b9e10")
 
@@ -80,19 +81,16 @@ def _take_uuids(
     words: _Words,
 ) -> list[str]:
     for seat in missing:
-        message = f'the seat has no "{words.word}"'
+        message = Says.IDENTITY_MISSING.of(name=words.word)
         if findings.may(Repair.MAKE_GUIDS):
             findings.warn(seat.pointer + words.member, FindingCode.GUID_MISSING, message)
         else:
             findings.fault(seat.pointer + words.member, FindingCode.GUID_MISSING, message, repair=Repair.MAKE_GUIDS)
     for pointer, first in repeats.items():
-        message = f"the same identity as the seat at {first}"
+        message = Says.IDENTITY_REPEATS.of(place=first)
         findings.warn(pointer + words.member, FindingCode.GUID_REPEATS, message)
     distinct = len({seat.guid for seat in seats if seat.guid})
-    message = (
-        f'{len(seats):,} seats have {distinct:,} distinct "{words.word}"; the "uuid" of each seat, which does not '
-        "repeat, is its identity instead"
-    )
+    message = Says.IDENTITIES_FROM_UUIDS.of(count=len(seats), distinct=distinct, name=words.word)
     findings.repaired("", FindingCode.GUID_FROM_UUID, message, repair=Repair.UUID_FOR_GUID)
     return [seat.uuid for seat in seats]
 
@@ -122,23 +120,22 @@ def _fill_in(findings: Findings, seats: Sequence[SeatIdentity], repeats: dict[st
             guids.append(seat.guid)
             continue
         if seat.uuid and uuids[seat.uuid] == 1 and seat.uuid not in taken:
-            guid, code, source = seat.uuid, FindingCode.GUID_FROM_UUID, 'its "uuid"'
+            guid, code = seat.uuid, FindingCode.GUID_FROM_UUID
+            says = Says.IDENTITY_FROM_UUID_ANEW if seat.guid else Says.IDENTITY_FROM_UUID
         else:
             guid = _made_guid(seat.name, names[seat.name])
-            code, source = FindingCode.GUID_GENERATED, "one made from its section, row and number"
+            code = FindingCode.GUID_GENERATED
+            says = Says.IDENTITY_MADE_ANEW if seat.guid else Says.IDENTITY_MADE
         taken.add(guid)
-        why = "repeats" if seat.guid else "is missing"
-        message = f"the identity {why}; {source} is used: {guid}"
-        findings.repaired(seat.pointer + member, code, message, repair=Repair.MAKE_GUIDS)
+        findings.repaired(seat.pointer + member, code, says.of(text=guid), repair=Repair.MAKE_GUIDS)
         guids.append(guid)
     return guids
 
 
 def _refuse(findings: Findings, missing: Sequence[SeatIdentity], repeats: dict[str, str], words: _Words) -> None:
-    offered = "choose the repair make-guids"
     for seat in missing:
-        message = f'the seat has no "{words.word}"; give it one, or {offered}'
+        message = Says.IDENTITY_MISSING_MEND.of(name=words.word)
         findings.fault(seat.pointer + words.member, FindingCode.GUID_MISSING, message, repair=Repair.MAKE_GUIDS)
     for pointer, first in repeats.items():
-        message = f"the same identity as the seat at {first}; give it one of its own, or {offered}"
+        message = Says.IDENTITY_REPEATS_MEND.of(place=first)
         findings.fault(pointer + words.member, FindingCode.GUID_REPEATS, message, repair=Repair.MAKE_GUIDS)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from booking.domain.seating_plan.faults import FindingCode, Findings
+from booking.domain.seating_plan.sayings import Says
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 32
@@ -29,19 +30,17 @@ def load_json(data: bytes, findings: Findings) -> object | None:
     NaN and Infinity are let through as floats, so that the reader can report each at its own place.
     """
     if len(data) > MAX_BYTES:
-        findings.fault(
-            "", FindingCode.FILE_TOO_LARGE, f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read"
-        )
+        findings.fault("", FindingCode.FILE_TOO_LARGE, Says.FILE_TOO_LARGE.of(count=len(data), most=MAX_BYTES))
         return None
     if data.count(b"{") + data.count(b"[") > MAX_OBJECTS or data.count(b",") > MAX_MEMBERS:
-        findings.fault("", FindingCode.TOO_MANY, f"more than {MAX_OBJECTS:,} objects or {MAX_MEMBERS:,} members")
+        findings.fault("", FindingCode.TOO_MANY, Says.OBJECTS_TOO_MANY.of(most=MAX_OBJECTS, members=MAX_MEMBERS))
         return None
     text = decode_text(data, findings)
     if text is None:
         return None
     value = _parse(text, findings)
     if value is not None and _is_deeper_than(value, MAX_DEPTH):
-        findings.fault("", FindingCode.TOO_DEEP, f"values are nested more than {MAX_DEPTH} deep")
+        findings.fault("", FindingCode.TOO_DEEP, Says.TOO_DEEP.of(most=MAX_DEPTH))
         return None
     return value
 
@@ -55,15 +54,15 @@ def decode_text(data: bytes, findings: Findings) -> str | None:
     """The text of UTF-8 bytes, a byte order mark left out (I1); None after a fault."""
     for mark, name in _OTHER_MARKS.items():
         if data.startswith(mark):
-            findings.fault("", FindingCode.BAD_ENCODING, f"the file looks like {name}; save it as UTF-8")
+            findings.fault("", FindingCode.BAD_ENCODING, Says.FILE_IN_ANOTHER_ENCODING.of(name=name))
             return None
     if data.startswith(_UTF8_MARK):
-        findings.warn("", FindingCode.BYTE_ORDER_MARK, "the file starts with a byte order mark; it is ignored")
+        findings.warn("", FindingCode.BYTE_ORDER_MARK, Says.BYTE_ORDER_MARK.of())
         data = data[len(_UTF8_MARK) :]
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        findings.fault("", FindingCode.BAD_ENCODING, f"byte {error.start:,} is not UTF-8; save the file as UTF-8")
+        findings.fault("", FindingCode.BAD_ENCODING, Says.BYTE_NOT_UTF8.of(count=error.start))
         return None
 
 
@@ -71,16 +70,16 @@ def _parse(text: str, findings: Findings) -> object | None:
     try:
         value: object = json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        findings.fault("", FindingCode.INVALID_JSON, f"not JSON at {place}: {error.msg}")
+        message = Says.NOT_JSON.of(line=error.lineno, column=error.colno, detail=error.msg)
+        findings.fault("", FindingCode.INVALID_JSON, message)
     except RecursionError:
-        findings.fault("", FindingCode.TOO_DEEP, f"values are nested more than {MAX_DEPTH} deep")
+        findings.fault("", FindingCode.TOO_DEEP, Says.TOO_DEEP.of(most=MAX_DEPTH))
     except ValueError:  # an integer of more digits than Python converts
-        findings.fault("", FindingCode.INVALID_JSON, "a number has too many digits")
+        findings.fault("", FindingCode.INVALID_JSON, Says.DIGITS_TOO_MANY.of())
     else:
         if value is not None:
             return value
-        findings.fault("", FindingCode.WRONG_TYPE, "the file holds null; a plan is an object")
+        findings.fault("", FindingCode.WRONG_TYPE, Says.FILE_IS_NULL.of())
     return None
 
 

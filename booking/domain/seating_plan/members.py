@@ -11,15 +11,19 @@ from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.json_source import RepeatedMembers, escape
 from booking.domain.seating_plan.model import MAX_COORDINATE, MAX_LABEL, Point
 from booking.domain.seating_plan.repairs import Repair
+from booking.domain.seating_plan.sayings import Says, Thing
 
 _COLOR = re.compile(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})\Z")
 _LARGEST_LABEL = 10**9
-_KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
+_KINDS = {
+    dict: Thing.AN_OBJECT, list: Thing.A_LIST, str: Thing.A_TEXT, bool: Thing.TRUE_OR_FALSE, int: Thing.A_NUMBER,
+    float: Thing.A_NUMBER,
+}  # fmt: skip
 
 
-def kind_of(value: object) -> str:
+def kind_of(value: object) -> Thing:
     """The kind of a JSON value in a person's words."""
-    return "null" if value is None else _KINDS.get(type(value), "an object")
+    return Thing.NULL if value is None else _KINDS.get(type(value), Thing.AN_OBJECT)
 
 
 class Members:
@@ -36,10 +40,11 @@ class Members:
         self._silent = not isinstance(value, dict)
         self._members: dict[str, object] = value if isinstance(value, dict) else {}
         if self._silent:
-            findings.fault(pointer, FindingCode.WRONG_TYPE, f"expected an object, found {kind_of(value)}")
+            message = Says.EXPECTED.of(wanted=Thing.AN_OBJECT, found=kind_of(value))
+            findings.fault(pointer, FindingCode.WRONG_TYPE, message)
         elif isinstance(value, RepeatedMembers):
             for name in value.repeated:
-                findings.fault(self.at(name), FindingCode.MEMBER_REPEATS, f'the member "{name}" stands here twice')
+                findings.fault(self.at(name), FindingCode.MEMBER_REPEATS, Says.MEMBER_REPEATS.of(name=name))
 
     @property
     def is_object(self) -> bool:
@@ -68,7 +73,7 @@ class Members:
     def warn_about_others(self, known: frozenset[str]) -> None:
         """Report members that no published variant of the format has; they are ignored."""
         for name in self._members.keys() - known:
-            self._findings.warn(self.at(name), FindingCode.UNKNOWN_MEMBER, f'the member "{name}" is not known; ignored')
+            self._findings.warn(self.at(name), FindingCode.UNKNOWN_MEMBER, Says.MEMBER_UNKNOWN.of(name=name))
 
     def text(self, name: str, *, required: bool = True, limit: int = MAX_LABEL) -> str | None:
         """A text as it stands in the file; printable, at most `limit` characters."""
@@ -76,15 +81,15 @@ class Members:
         if value is None:
             return None
         if not isinstance(value, str):
-            self._wrong(name, "a text", value)
+            self._wrong(name, Thing.A_TEXT, value)
             return None
         if len(value) > limit:
             self._findings.fault(
-                self.at(name), FindingCode.TEXT_TOO_LONG, f"{len(value):,} characters; at most {limit} are kept"
+                self.at(name), FindingCode.TEXT_TOO_LONG, Says.TEXT_TOO_LONG.of(count=len(value), most=limit)
             )
             return None
         if not value.isprintable() and any(unicodedata.category(sign) in {"Cc", "Cs"} for sign in value):
-            self._findings.fault(self.at(name), FindingCode.TEXT_UNPRINTABLE, "the text holds control characters")
+            self._findings.fault(self.at(name), FindingCode.TEXT_UNPRINTABLE, Says.TEXT_UNPRINTABLE.of())
             return None
         return value
 
@@ -94,10 +99,10 @@ class Members:
         if isinstance(value, bool) or not isinstance(value, int):
             return self.text(name, required=required)
         if self._findings.may(Repair.NUMBERS_AS_TEXT) and abs(value) < _LARGEST_LABEL:
-            message = f'the number {value} is read as the text "{value}"'
+            message = Says.NUMBER_AS_TEXT.of(text=str(value))
             self._findings.repaired(self.at(name), FindingCode.NUMBER_AS_TEXT, message, repair=Repair.NUMBERS_AS_TEXT)
             return str(value)
-        message = f"expected a text, found a number ({value})"
+        message = Says.EXPECTED_INSTEAD.of(wanted=Thing.A_TEXT, found=Thing.A_NUMBER, text=str(value))
         self._findings.fault(self.at(name), FindingCode.WRONG_TYPE, message, repair=Repair.NUMBERS_AS_TEXT)
         return None
 
@@ -116,13 +121,13 @@ class Members:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            self._wrong(name, "a number", value)
+            self._wrong(name, Thing.A_NUMBER, value)
             return None
         if isinstance(value, float) and not math.isfinite(value):
-            self._findings.fault(self.at(name), FindingCode.NOT_FINITE, f"{value} is not a finite number")
+            self._findings.fault(self.at(name), FindingCode.NOT_FINITE, Says.NOT_FINITE.of(text=str(value)))
             return None
         if not minimum <= value <= maximum:
-            message = f"expected a number from {minimum:g} to {maximum:g}"
+            message = Says.EXPECTED_NUMBER.of(least=minimum, most=maximum)
             self._findings.fault(self.at(name), FindingCode.OUT_OF_RANGE, message)
             return None
         return float(value)
@@ -154,11 +159,11 @@ class Members:
         if value is None:
             return []
         if not isinstance(value, list):
-            self._wrong(name, "a list", value)
+            self._wrong(name, Thing.A_LIST, value)
             return []
         if len(value) > limit:
             self._findings.fault(
-                self.at(name), FindingCode.TOO_MANY, f"{len(value):,} items; at most {limit:,} are read"
+                self.at(name), FindingCode.TOO_MANY, Says.ITEMS_TOO_MANY.of(count=len(value), most=limit)
             )
             return []
         return value
@@ -170,7 +175,7 @@ class Members:
             if isinstance(value, str) and len(value) <= MAX_LABEL and value.isprintable():
                 texts.append(value)
             else:
-                message = f"expected a text of at most {MAX_LABEL} characters"
+                message = Says.EXPECTED_SHORT_TEXT.of(most=MAX_LABEL)
                 self._findings.fault(f"{self.at(name)}/{index}", FindingCode.WRONG_TYPE, message)
         return tuple(texts)
 
@@ -187,7 +192,7 @@ class Members:
         if value is None:
             return None
         if value != int(value) or not minimum <= value <= maximum:
-            message = f"expected a whole number from {minimum:,} to {maximum:,}"
+            message = Says.EXPECTED_WHOLE.of(least=minimum, most=maximum)
             self._findings.fault(self.at(name), FindingCode.OUT_OF_RANGE, message)
             return None
         return int(value)
@@ -197,7 +202,7 @@ class Members:
         value = self._members.get(name)
         if value is None or isinstance(value, bool):
             return bool(value)
-        self._wrong(name, "true or false", value)
+        self._wrong(name, Thing.TRUE_OR_FALSE, value)
         return False
 
     def choice(self, name: str, allowed: Iterable[str]) -> str | None:
@@ -206,7 +211,7 @@ class Members:
         if value is None or value in allowed:
             return value
         wanted = ", ".join(f'"{item}"' for item in allowed)
-        self._findings.fault(self.at(name), FindingCode.UNKNOWN_VALUE, f'"{value}" is not one of {wanted}')
+        self._findings.fault(self.at(name), FindingCode.UNKNOWN_VALUE, Says.NOT_ONE_OF.of(text=value, known=wanted))
         return None
 
     def color(self, name: str, default: str) -> str:
@@ -217,7 +222,7 @@ class Members:
         if _COLOR.match(value):
             digits = value[1:].lower()
             return "#" + ("".join(digit * 2 for digit in digits) if len(digits) == 3 else digits)
-        message = f'"{value}" is not a colour such as #1f77b4; {default or "no colour"} is used'
+        message = Says.COLOR_REPLACED.of(text=value, color=default) if default else Says.COLOR_LEFT_OUT.of(text=value)
         self._findings.warn(self.at(name), FindingCode.COLOR_UNKNOWN, message)
         return default
 
@@ -225,15 +230,16 @@ class Members:
         value = self._members.get(name)
         if value is None and required and not self._silent:
             if name in self._members:
-                self._findings.fault(self.at(name), FindingCode.WRONG_TYPE, "null is not allowed here")
+                self._findings.fault(self.at(name), FindingCode.WRONG_TYPE, Says.NULL.of())
             else:
-                self._findings.fault(self.at(name), FindingCode.MEMBER_MISSING, f'the member "{name}" is missing')
+                self._findings.fault(self.at(name), FindingCode.MEMBER_MISSING, Says.MEMBER_MISSING.of(name=name))
         return value
 
-    def _wrong(self, name: str, wanted: str, value: object) -> None:
-        found = kind_of(value)
-        shown = f" ({value})" if isinstance(value, (int, float)) and not isinstance(value, bool) else ""
-        self._findings.fault(self.at(name), FindingCode.WRONG_TYPE, f"expected {wanted}, found {found}{shown}")
+    def _wrong(self, name: str, wanted: Thing, value: object) -> None:
+        message = Says.EXPECTED.of(wanted=wanted, found=kind_of(value))
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            message = Says.EXPECTED_INSTEAD.of(wanted=wanted, found=kind_of(value), text=str(value))
+        self._findings.fault(self.at(name), FindingCode.WRONG_TYPE, message)
 
 
 _POINT_MEMBERS = frozenset({"x", "y"})

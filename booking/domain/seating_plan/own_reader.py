@@ -28,6 +28,7 @@ from booking.domain.seating_plan.plan_views import with_views
 from booking.domain.seating_plan.pretix_additions import read_flags, read_floor, read_standing, read_table
 from booking.domain.seating_plan.pretix_areas import read_area
 from booking.domain.seating_plan.repairs import Repair
+from booking.domain.seating_plan.sayings import Says, Thing
 
 FORMAT = "taquilla"
 MARK = "taquilla_plan"
@@ -50,7 +51,7 @@ def read_own_value(value: object, findings: Findings) -> PlanReading:
     members = Members(findings, value, "")
     version = members.whole(MARK, minimum=1, maximum=1_000_000)
     if version is not None and version != VERSION:
-        message = f"this is version {version} of the format; version {VERSION} can be read"
+        message = Says.VERSION_UNREADABLE.of(version=version, known=VERSION)
         findings.fault(members.at(MARK), FindingCode.UNKNOWN_VERSION, message)
     if version != VERSION:
         return findings.reading(FORMAT, None, PlanCounts())
@@ -137,11 +138,12 @@ class _OwnReader:
         return draft
 
     def _report_empty(self, parent: Members, member: str, code: FindingCode, mended: FindingCode) -> None:
-        what = "the section has no rows" if member == "rows" else "the row has no seats"
+        is_section = member == "rows"
         if self._findings.may(Repair.DROP_EMPTY):
-            self._findings.repaired(parent.at(member), mended, f"{what}; it is left out", repair=Repair.DROP_EMPTY)
+            message = Says.SECTION_LEFT_OUT.of(what=Thing.SECTION) if is_section else Says.ROW_LEFT_OUT.of()
+            self._findings.repaired(parent.at(member), mended, message, repair=Repair.DROP_EMPTY)
         else:
-            message = f"{what}; remove it, or choose the repair drop-empty"
+            message = Says.SECTION_EMPTY.of(what=Thing.SECTION) if is_section else Says.ROW_EMPTY.of()
             self._findings.fault(parent.at(member), code, message, repair=Repair.DROP_EMPTY)
 
     def _read_row(self, row: Members) -> RowDraft:
@@ -168,7 +170,7 @@ class _OwnReader:
         x, y = seat.number("x"), seat.number("y")
         number = seat.label("number", required=False) if seat.has("number") else ""
         if number == "" and seat.is_object and not self._findings.may(Repair.NUMBER_SEATS):
-            message = "the seat has no number; give it one, or choose the repair number-seats"
+            message = Says.SEAT_UNNUMBERED.of()
             self._findings.fault(
                 seat.at("number"), FindingCode.SEAT_NUMBER_MISSING, message, repair=Repair.NUMBER_SEATS
             )

@@ -13,6 +13,7 @@ from typing import Any
 from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.members import Members
 from booking.domain.seating_plan.model import MAX_FLOORS, PlanPicture
+from booking.domain.seating_plan.sayings import Says
 
 MAX_PICTURES = 20
 MAX_PICTURE_BYTES = 4 * 1024 * 1024
@@ -33,14 +34,14 @@ def image_of_base64(findings: Findings, text: str, pointer: str) -> bytes | None
     try:
         image = b64decode("".join(text.split()), validate=True)
     except (Base64Error, ValueError):
-        findings.fault(pointer, FindingCode.UNKNOWN_VALUE, "the picture is not base64")
+        findings.fault(pointer, FindingCode.UNKNOWN_VALUE, Says.PICTURE_NOT_BASE64.of())
         return None
     if len(image) > MAX_PICTURE_BYTES:
-        message = f"a picture of {len(image):,} bytes; at most {MAX_PICTURE_BYTES:,} are kept"
+        message = Says.PICTURE_TOO_LARGE.of(count=len(image), most=MAX_PICTURE_BYTES)
         findings.fault(pointer, FindingCode.FILE_TOO_LARGE, message)
         return None
     if not picture_type_of(image):
-        findings.fault(pointer, FindingCode.UNKNOWN_VALUE, "the picture is neither PNG nor JPEG")
+        findings.fault(pointer, FindingCode.UNKNOWN_VALUE, Says.PICTURE_OF_ANOTHER_KIND.of())
         return None
     return image
 
@@ -55,7 +56,7 @@ def read_pictures(findings: Findings, plan: Members, member: str, floors: int) -
             size += len(picture.image)
             pictures.append(picture)
     if size > MAX_PICTURES_BYTES:
-        message = f"pictures of {size:,} bytes together; at most {MAX_PICTURES_BYTES:,} are kept"
+        message = Says.PICTURES_TOO_LARGE.of(count=size, most=MAX_PICTURES_BYTES)
         findings.fault(plan.at(member), FindingCode.FILE_TOO_LARGE, message)
     return tuple(pictures)
 
@@ -68,9 +69,9 @@ def _read_picture(findings: Findings, members: Members, floors: int) -> PlanPict
     opacity = members.number("opacity", required=False, minimum=0.0)
     floor_no = members.whole("floor", minimum=0, maximum=MAX_FLOORS - 1, required=False) or 0
     if opacity is not None and opacity > 1.0:
-        findings.fault(members.at("opacity"), FindingCode.OUT_OF_RANGE, "expected a number from 0 to 1")
+        findings.fault(members.at("opacity"), FindingCode.OUT_OF_RANGE, Says.EXPECTED_NUMBER.of(least=0, most=1))
     if floor_no >= max(1, floors):
-        findings.fault(members.at("floor"), FindingCode.UNKNOWN_VALUE, "the plan has no such floor")
+        findings.fault(members.at("floor"), FindingCode.UNKNOWN_VALUE, Says.FLOOR_OF_PICTURE_UNKNOWN.of())
     image = None if text is None else image_of_base64(findings, text, members.at("image"))
     if image is None or x is None or y is None or width is None or height is None:
         return None

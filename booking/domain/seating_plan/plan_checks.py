@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.labels import describe, skeleton
+from booking.domain.seating_plan.sayings import Says, Thing
 
 Placed = tuple[str, str]  # (JSON pointer, label)
 
 
-def check_confusable(findings: Findings, labels: Sequence[Placed], *, what: str) -> None:
+def check_confusable(findings: Findings, labels: Sequence[Placed], *, what: Thing) -> None:
     """A fault for each label that looks like an earlier, different one of the same scope."""
     seen: dict[str, str] = {}
     reported: set[str] = set()
@@ -19,12 +20,10 @@ def check_confusable(findings: Findings, labels: Sequence[Placed], *, what: str)
         first = seen.setdefault(shape, label)
         if label != first and label not in reported:
             reported.add(label)
-            message = (
-                f"{what} {describe(label)} looks like {describe(first)} to a person; make them one or tell them apart"
-            )
+            message = Says.LABEL_LOOKS_ALIKE.of(what=what, label=describe(label), other=describe(first))
             findings.fault(pointer, FindingCode.LABEL_CONFUSABLE, message)
         elif label != label.strip() and label == first:
-            message = f"{what} {describe(label)}; the spaces are kept out"
+            message = Says.LABEL_PADDED.of(what=what, label=describe(label))
             findings.warn(pointer, FindingCode.LABEL_PADDED, message)
 
 
@@ -34,4 +33,4 @@ def check_places(findings: Findings, places: Sequence[tuple[str, float, float]])
     for pointer, x, y in places:
         first = seen.setdefault((round(x, 3), round(y, 3)), pointer)
         if first != pointer:
-            findings.fault(pointer, FindingCode.SEATS_COINCIDE, f"this seat stands at the same point as {first}")
+            findings.fault(pointer, FindingCode.SEATS_COINCIDE, Says.SEATS_COINCIDE.of(place=first))

@@ -8,8 +8,10 @@ from booking.domain.seating_plan.drafts import Naming, PlanDraft, RowDraft, Seat
 from booking.domain.seating_plan.faults import FindingCode, Findings, PlanCounts, PlanReading, place_order
 from booking.domain.seating_plan.identities import SeatIdentity, settle_identities
 from booking.domain.seating_plan.model import MAX_SEATS, Row, Seat, SeatingPlan, Section, StandingArea
+from booking.domain.seating_plan.overlaps import check_overlaps
 from booking.domain.seating_plan.plan_checks import check_confusable, check_places
 from booking.domain.seating_plan.repairs import Repair
+from booking.domain.seating_plan.sayings import Says, Thing
 from booking.domain.seating_plan.sequences import numbers_filled_in
 from booking.domain.seating_plan.tables import set_tables_apart
 
@@ -44,14 +46,12 @@ def _settle_section(findings: Findings, section: SectionDraft, naming: Naming) -
         _mend_numbers(findings, row, naming)
         _check_numbers(findings, row, naming)
     labels = [(row.pointer + naming.row, row.label) for row in section.rows]
-    check_confusable(findings, labels, what="the row")
+    check_confusable(findings, labels, what=Thing.ROW)
     first: dict[str, str] = {}
     for row in section.rows:
         label = row.label
         if label.strip() and first.setdefault(label, row.pointer) != row.pointer:
-            message = (
-                f'a second row "{label}" in this {naming.section_word}, after {first[label]}; its seats read alike'
-            )
+            message = Says.ROW_REPEATS.of(name=label, what=naming.section_word, place=first[label])
             findings.warn(row.pointer + naming.row, FindingCode.ROW_REPEATS, message)
 
 
@@ -60,8 +60,11 @@ def _mend_numbers(findings: Findings, row: RowDraft, naming: Naming) -> None:
         return
     for seat, number in zip(row.seats, numbers_filled_in([seat.number for seat in row.seats]), strict=True):
         if number != seat.number:
-            why = f'"{seat.number}" stands twice in this row' if seat.number.strip() else "the seat has no number"
-            message = f'{why}; it becomes "{number}"'
+            message = (
+                Says.SEAT_NUMBERED_ANEW.of(name=seat.number, other=number)
+                if seat.number.strip()
+                else Says.SEAT_NUMBERED.of(other=number)
+            )
             findings.repaired(
                 seat.pointer + naming.number, FindingCode.SEAT_NUMBERED, message, repair=Repair.NUMBER_SEATS
             )
@@ -72,11 +75,11 @@ def _check_numbers(findings: Findings, row: RowDraft, naming: Naming) -> None:
     labels = [(seat.pointer + naming.number, seat.number) for seat in row.seats if seat.number.strip()]
     if len({number for _, number in labels}) < len(labels):
         labels.sort(key=lambda label: place_order(label[0]))  # of two that repeat, the later one in the file is told
-    check_confusable(findings, labels, what="the seat")
+    check_confusable(findings, labels, what=Thing.SEAT)
     seen: set[str] = set()
     for pointer, number in labels:
         if number in seen:
-            message = f'a second seat "{number}" in this row'
+            message = Says.SEAT_REPEATS.of(name=number)
             findings.fault(pointer, FindingCode.SEAT_NUMBER_REPEATS, message, repair=Repair.NUMBER_SEATS)
         seen.add(number)
 
@@ -86,17 +89,19 @@ def _check_numbers(findings: Findings, row: RowDraft, naming: Naming) -> None:
 
 def _check_sections(findings: Findings, draft: PlanDraft, naming: Naming) -> None:
     labels = [(section.pointer + naming.section, section.name) for section in draft.sections]
-    check_confusable(findings, labels, what=f"the {naming.section_word}")
+    check_confusable(findings, labels, what=naming.section_word)
     seen: set[str] = set()
     for pointer, name in labels:
         if name in seen:
-            findings.warn(pointer, FindingCode.SECTION_REPEATS, f'a second {naming.section_word} "{name}"')
+            findings.warn(
+                pointer, FindingCode.SECTION_REPEATS, Says.SECTION_REPEATS.of(what=naming.section_word, name=name)
+            )
         seen.add(name)
     _check_floors(findings, draft, naming)
     standing: set[str] = set()
     for area in draft.standing:
         if area.name.strip() in standing:
-            message = f'a second standing area "{area.name}"; each becomes a tier, and tiers are told apart by name'
+            message = Says.STANDING_REPEATS.of(name=area.name)
             findings.fault(area.name_at, FindingCode.STANDING_REPEATS, message)
         standing.add(area.name.strip())
 
@@ -106,7 +111,7 @@ def _check_floors(findings: Findings, draft: PlanDraft, naming: Naming) -> None:
     beyond = [section.pointer + naming.section for section in draft.sections if section.floor_no >= count]
     beyond += [area.name_at for area in draft.standing if area.area.floor_no >= count]
     for pointer in beyond:
-        message = f"it is on a floor that the plan has not; there are {count}, counted from 0"
+        message = Says.FLOOR_UNKNOWN.of(count=count)
         findings.fault(pointer, FindingCode.UNKNOWN_VALUE, message)
 
 
@@ -118,16 +123,17 @@ def _check_places(findings: Findings, draft: PlanDraft, naming: Naming) -> None:
             (seat.pointer + naming.place, seat.at.x, seat.at.y) for seat in _seats(sections) if seat.at is not None
         ]
         check_places(findings, places)
+        check_overlaps(findings, [row for section in sections for row in section.rows], naming.place)
 
 
 def _check_counts(findings: Findings, draft: PlanDraft) -> None:
     if not draft.seat_items and draft.has_seats_member:
-        findings.fault(draft.seats_at, FindingCode.NO_SEATS, "the plan has no seats")
+        findings.fault(draft.seats_at, FindingCode.NO_SEATS, Says.NO_SEATS.of())
     if draft.seat_items > MAX_SEATS:
-        message = f"{draft.seat_items:,} seats; at most {MAX_SEATS:,} are read"
+        message = Says.SEATS_TOO_MANY.of(count=draft.seat_items, most=MAX_SEATS)
         findings.fault(draft.seats_at, FindingCode.TOO_MANY, message)
     for pointer in draft.unused_categories:
-        findings.warn(pointer, FindingCode.CATEGORY_UNUSED, "no seat is of this category")
+        findings.warn(pointer, FindingCode.CATEGORY_UNUSED, Says.CATEGORY_UNUSED.of())
 
 
 def _settle_guids(findings: Findings, draft: PlanDraft, naming: Naming) -> list[str]:

@@ -27,6 +27,7 @@ from booking.domain.seating_plan.model import (
 )
 from booking.domain.seating_plan.pictures import read_pictures
 from booking.domain.seating_plan.pretix_areas import read_area
+from booking.domain.seating_plan.sayings import Says
 
 FLAGS, FLOOR, TABLE = "taquilla_flags", "taquilla_floor", "taquilla_table"
 FOCAL, FLOORS, STANDING = "taquilla_focal_point", "taquilla_floors", "taquilla_standing"
@@ -69,7 +70,7 @@ def read_standing(
     members.warn_about_others(_STANDING)
     name = members.text("name")
     if name is not None and not name.strip():
-        findings.fault(members.at("name"), FindingCode.TEXT_EMPTY, "the standing area has no name")
+        findings.fault(members.at("name"), FindingCode.TEXT_EMPTY, Says.STANDING_UNNAMED.of())
         return None
     capacity = members.whole("capacity", minimum=1, maximum=MAX_PLACES)
     category = members.text("category")
@@ -110,7 +111,9 @@ def read_flags(findings: Findings, seat: Members, member: str = FLAGS) -> SeatFl
         flag = FLAG_NAMES.get(name) if isinstance(name, str) else None
         if flag is None:
             wanted = ", ".join(f'"{item}"' for item in FLAG_NAMES)
-            findings.fault(f"{seat.at(member)}/{index}", FindingCode.UNKNOWN_VALUE, f"expected one of {wanted}")
+            findings.fault(
+                f"{seat.at(member)}/{index}", FindingCode.UNKNOWN_VALUE, Says.EXPECTED_ONE_OF.of(known=wanted)
+            )
         else:
             flags |= flag
     return flags

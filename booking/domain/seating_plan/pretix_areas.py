@@ -5,6 +5,7 @@ from __future__ import annotations
 from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.members import Members, read_point
 from booking.domain.seating_plan.model import MAX_FLOORS, MAX_POINTS, Area, AreaShape, AreaText, Point
+from booking.domain.seating_plan.sayings import Says
 
 _AREA = frozenset({
     "shape", "position", "rotation", "color", "border_color", "text", "uuid",
@@ -66,7 +67,7 @@ def _shape_of(findings: Findings, area: Members) -> AreaShape | None:
         return AreaShape.RECTANGLE
     if area.has("text"):
         return AreaShape.TEXT
-    findings.fault(area.at("shape"), FindingCode.MEMBER_MISSING, 'the area has no "shape"')
+    findings.fault(area.at("shape"), FindingCode.MEMBER_MISSING, Says.SHAPE_MISSING.of())
     return None
 
 
@@ -99,7 +100,7 @@ def _polygon(findings: Findings, detail: Members, at: Point) -> tuple[Point | No
     items = detail.items("points", limit=MAX_POINTS)
     points = [read_point(findings, item, f"{detail.at('points')}/{index}") for index, item in enumerate(items)]
     if detail.has("points") and len(items) < 3:
-        findings.fault(detail.at("points"), FindingCode.OUT_OF_RANGE, "a polygon needs at least 3 points")
+        findings.fault(detail.at("points"), FindingCode.OUT_OF_RANGE, Says.POLYGON_TOO_SHORT.of())
         return None, ()
     found = tuple(_absolute(at, point) for point in points if point is not None)
     if len(found) < 3 or len(found) < len(points):

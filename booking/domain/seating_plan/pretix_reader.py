@@ -39,10 +39,12 @@ from booking.domain.seating_plan.pretix_additions import (
 )
 from booking.domain.seating_plan.pretix_areas import read_area
 from booking.domain.seating_plan.repairs import Repair
+from booking.domain.seating_plan.sayings import Says, Thing
 
 FORMAT = "pretix"
+
 _NAMING = Naming(
-    section_word="zone", section="/name", row="/row_number", number="/seat_number",
+    section_word=Thing.ZONE, section="/name", row="/row_number", number="/seat_number",
     place="/position", guid="/seat_guid", guid_word="seat_guid", guids_are_optional=False,
 )  # fmt: skip
 _PLAN = frozenset({"name", "categories", "zones", "size", "uuid"}) | PLAN_ADDITIONS
@@ -135,7 +137,7 @@ class _PretixReader:
         name = zone.text("name", required=False) or key
         if not name.strip() and zone.is_object:
             name = f"Section {index + 1}"
-            self._findings.warn(zone.at("name"), FindingCode.TEXT_EMPTY, f'the zone has no name; "{name}" is used')
+            self._findings.warn(zone.at("name"), FindingCode.TEXT_EMPTY, Says.SECTION_NAMED.of(name=name))
         floor_no = read_floor(zone)
         draft = SectionDraft(zone.pointer, name, key, floor_no=floor_no)
         origin = zone.point("position")
@@ -154,14 +156,14 @@ class _PretixReader:
         if zone.items("rows", limit=MAX_ROWS):
             return True  # its rows were dropped, and that was said
         if zone.has("areas") and zone.items("areas", limit=MAX_AREAS, required=False):
-            message = "the zone has no rows; only its shapes are kept"
+            message = Says.SECTION_EMPTY_BUT_SHAPES.of()
             self._findings.warn(pointer, FindingCode.SECTION_WITHOUT_ROWS, message)
         elif self._findings.may(Repair.DROP_EMPTY):
-            message = "the zone has no rows; it is left out"
+            message = Says.SECTION_LEFT_OUT.of(what=Thing.ZONE)
             self._findings.repaired(pointer, FindingCode.SECTION_DROPPED, message, repair=Repair.DROP_EMPTY)
             return False
         else:
-            message = "the zone has no rows; remove it or give it seats"
+            message = Says.SECTION_EMPTY.of(what=Thing.ZONE)
             self._findings.fault(pointer, FindingCode.SECTION_WITHOUT_ROWS, message, repair=Repair.DROP_EMPTY)
         return True
 
@@ -175,7 +177,7 @@ class _PretixReader:
         row.warn_about_others(_ROW)
         label = row.label("row_number")
         if label is not None and not label.strip() and not row.has(TABLE):
-            self._findings.warn(row.at("row_number"), FindingCode.TEXT_EMPTY, "the row has no label")
+            self._findings.warn(row.at("row_number"), FindingCode.TEXT_EMPTY, Says.ROW_UNNAMED.of())
         draft = RowDraft(
             row.pointer,
             label or "",
@@ -198,10 +200,10 @@ class _PretixReader:
     def _report_row_without_seats(self, row: Members) -> None:
         pointer = row.at("seats")
         if self._findings.may(Repair.DROP_EMPTY):
-            message = "the row has no seats; it is left out"
+            message = Says.ROW_LEFT_OUT.of()
             self._findings.repaired(pointer, FindingCode.ROW_DROPPED, message, repair=Repair.DROP_EMPTY)
         else:
-            message = "the row has no seats; remove it, or choose the repair drop-empty"
+            message = Says.ROW_EMPTY.of()
             self._findings.fault(pointer, FindingCode.ROW_WITHOUT_SEATS, message, repair=Repair.DROP_EMPTY)
 
     def _read_seat(self, seat: Members, origin: Point | None) -> SeatDraft:
@@ -229,7 +231,7 @@ class _PretixReader:
         if number is None or number.strip() or self._findings.may(Repair.NUMBER_SEATS):
             return number or ""
         code = FindingCode.TEXT_EMPTY if seat.has("seat_number") else FindingCode.MEMBER_MISSING
-        message = "the seat has no number; give it one, or choose the repair number-seats"
+        message = Says.SEAT_UNNUMBERED.of()
         self._findings.fault(seat.at("seat_number"), code, message, repair=Repair.NUMBER_SEATS)
         return ""
 

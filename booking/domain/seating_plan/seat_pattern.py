@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from booking.domain.seating_plan.sayings import Saying, Says
+
 FIELDS = ("section", "row", "number", "category")
 USUAL_PATTERNS = (
     "seat-{section}-{row}-{number}",
@@ -27,7 +29,11 @@ _ATTRIBUTE = re.compile(r"([A-Za-z_][\w.:-]*)=(.*)\Z", re.DOTALL)
 
 
 class SeatPatternError(ValueError):
-    """The pattern makes no sense; the text says why."""
+    """The pattern makes no sense; `saying` says why."""
+
+    def __init__(self, saying: Saying) -> None:
+        super().__init__(saying.text)
+        self.saying = saying
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +70,11 @@ def parse_pattern(text: str) -> SeatPattern:
         parts.append((attribute, _compile(template)))
     unknown = [field for field in fields if field not in FIELDS]
     if unknown:
-        raise SeatPatternError(f"there is no {{{unknown[0]}}}; there are {', '.join(FIELDS)}")
+        raise SeatPatternError(Says.PATTERN_FIELD_UNKNOWN.of(text=text, name=unknown[0], known=", ".join(FIELDS)))
     if len(set(fields)) < len(fields):
-        raise SeatPatternError("a field stands twice")
+        raise SeatPatternError(Says.PATTERN_FIELD_TWICE.of(text=text))
     if "number" not in fields:
-        raise SeatPatternError("{number} is missing")
+        raise SeatPatternError(Says.PATTERN_WITHOUT_NUMBER.of(text=text))
     return SeatPattern(text, tuple(parts))
 
 
@@ -82,4 +88,4 @@ def _compile(template: str) -> re.Pattern[str]:
     try:
         return re.compile(expression, re.DOTALL)
     except re.error as error:
-        raise SeatPatternError("a field stands twice") from error
+        raise SeatPatternError(Says.PATTERN_FIELD_TWICE.of(text=template)) from error

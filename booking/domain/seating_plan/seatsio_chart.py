@@ -25,9 +25,11 @@ from booking.domain.seating_plan.model import (
     TableKind,
 )
 from booking.domain.seating_plan.repairs import Repair
+from booking.domain.seating_plan.sayings import Saying, Says, Thing
 from booking.domain.seating_plan.seatsio_shapes import read_ground, read_shape, read_text, section_scale
 
 MAIN_SECTION = "Main"
+
 _UNKNOWN_LABEL = "?"
 _SEAT_MARKS = {
     "accessible": SeatFlag.ACCESSIBLE,
@@ -35,8 +37,8 @@ _SEAT_MARKS = {
     "restrictedView": SeatFlag.RESTRICTED_VIEW,
 }
 _NOT_KEPT = {
-    "icons": "icons", "imageObjects": "images", "lines": "lines", "backgroundImage": "a background image",
-    "referenceChart": "a reference chart",
+    "icons": Thing.ICONS, "imageObjects": Thing.IMAGES, "lines": Thing.LINES, "backgroundImage": Thing.BACKGROUND,
+    "referenceChart": Thing.REFERENCE_CHART,
 }  # fmt: skip
 
 
@@ -117,10 +119,10 @@ class ChartWalk:
 
     def _report_empty_section(self, pointer: str) -> None:
         if self.findings.may(Repair.DROP_EMPTY):
-            message = "the section has no places; it is left out"
+            message = Says.SECTION_LEFT_OUT.of(what=Thing.SECTION)
             self.findings.repaired(pointer, FindingCode.SECTION_DROPPED, message, repair=Repair.DROP_EMPTY)
         else:
-            message = "the section has no places; fill it, or choose the repair drop-empty"
+            message = Says.SECTION_EMPTY.of(what=Thing.SECTION)
             self.findings.fault(pointer, FindingCode.SECTION_WITHOUT_ROWS, message, repair=Repair.DROP_EMPTY)
 
     def _read_focal(self, sub: Members, place: Place) -> None:
@@ -129,11 +131,11 @@ class ChartWalk:
             self.focal = None if point is None else place.at(point)
 
     def _warn_not_kept(self, sub: Members) -> None:
-        for name, words in _NOT_KEPT.items():
+        for name, what in _NOT_KEPT.items():
             if sub.has(name) and not sub.holds_empty(name):
-                self._warn_once(sub.at(name), FindingCode.NOT_KEPT, name, f"{words}: not kept")
+                self._warn_once(sub.at(name), FindingCode.NOT_KEPT, name, Says.NOT_KEPT.of(what=what))
 
-    def _warn_once(self, pointer: str, code: FindingCode, key: str, message: str) -> None:
+    def _warn_once(self, pointer: str, code: FindingCode, key: str, message: Saying) -> None:
         if key not in self._warned:
             self._warned.add(key)
             self.findings.warn(pointer, code, message)
@@ -141,7 +143,7 @@ class ChartWalk:
     # ---------------------------------------------------------------- sections
 
     def _section(self, section: Members, place: Place) -> None:
-        label = self._label_of(section, FindingCode.TEXT_EMPTY, "section")
+        label = self._label_of(section, FindingCode.TEXT_EMPTY, Thing.SECTION)
         top_left = section.loose_point("topLeft") if section.has("topLeft") else Point(0.0, 0.0)
         sub = section.members("subChart")
         if sub is None or top_left is None:
@@ -164,22 +166,22 @@ class ChartWalk:
     # ---------------------------------------------------------------- rows, tables, booths
 
     def _row(self, row: Members, place: Place) -> RowDraft | None:
-        label = "" if row.holds_empty("seats") else self._label_of(row, FindingCode.ROW_LABEL_MISSING, "row")
+        label = "" if row.holds_empty("seats") else self._label_of(row, FindingCode.ROW_LABEL_MISSING, Thing.ROW)
         draft = RowDraft(row.pointer, label, _label_position(row.text("rowLabelPosition", required=False) or ""))
         self._read_seats(row, draft, place)
         return draft
 
     def _table(self, table: Members, place: Place) -> RowDraft | None:
-        label = self._label_of(table, FindingCode.ROW_LABEL_MISSING, "table")
+        label = self._label_of(table, FindingCode.ROW_LABEL_MISSING, Thing.TABLE)
         draft = RowDraft(table.pointer, label, table=self._table_shape(table, place, TableKind.TABLE))
         if draft.table is not None and draft.table.whole:
-            message = "tables booked as a whole: here their seats are sold one by one"
+            message = Says.TABLES_SOLD_BY_SEAT.of()
             self._warn_once(table.at("bookAsAWhole"), FindingCode.SOLD_AS_A_WHOLE, "table", message)
         self._read_seats(table, draft, place)
         return draft
 
     def _booth(self, booth: Members, place: Place) -> RowDraft | None:
-        label = self._label_of(booth, FindingCode.SEAT_NUMBER_MISSING, "booth")
+        label = self._label_of(booth, FindingCode.SEAT_NUMBER_MISSING, Thing.BOOTH)
         shape = self._table_shape(booth, place, TableKind.BOOTH)
         self.seat_items += 1
         seat = SeatDraft(
@@ -226,10 +228,10 @@ class ChartWalk:
     def _report_empty_row(self, row: Members) -> None:
         pointer = row.at("seats")
         if self.findings.may(Repair.DROP_EMPTY):
-            message = "no seats; it is left out"
+            message = Says.ROW_LEFT_OUT.of()
             self.findings.repaired(pointer, FindingCode.ROW_DROPPED, message, repair=Repair.DROP_EMPTY)
         else:
-            message = "no seats; fill it, or choose the repair drop-empty"
+            message = Says.ROW_EMPTY.of()
             self.findings.fault(pointer, FindingCode.ROW_WITHOUT_SEATS, message, repair=Repair.DROP_EMPTY)
 
     def _seat(self, seat: Members, place: Place, inherited: str | None) -> SeatDraft:
@@ -256,27 +258,27 @@ class ChartWalk:
         if label.strip() not in ("", _UNKNOWN_LABEL):
             return label
         if not self.findings.may(Repair.NUMBER_SEATS):
-            message = f'the seat has no label ("{label}"); give it one, or choose the repair number-seats'
+            message = Says.SEAT_UNLABELLED.of(text=label)
             self.findings.fault(seat.at("label"), FindingCode.SEAT_NUMBER_MISSING, message, repair=Repair.NUMBER_SEATS)
         return ""
 
     def _category_of(self, members: Members, inherited: str | None) -> int:
         return self.categories.number_of(members.key("categoryKey") or inherited, members.at("categoryKey"))
 
-    def _label_of(self, members: Members, code: FindingCode, what: str) -> str:
+    def _label_of(self, members: Members, code: FindingCode, what: Thing) -> str:
         label = members.label("label", required=False) if members.has("label") else ""
         if label is not None and label.strip() in ("", _UNKNOWN_LABEL) and members.is_object:
-            self.findings.fault(members.at("label"), code, f"the {what} has no label; nobody could be sent there")
+            self.findings.fault(members.at("label"), code, Says.LABEL_MISSING.of(what=what))
         return label or ""
 
     # ---------------------------------------------------------------- standing areas, shapes, texts
 
     def _ga(self, area: Members, place: Place) -> None:
-        label = self._label_of(area, FindingCode.TEXT_EMPTY, "standing area")
+        label = self._label_of(area, FindingCode.TEXT_EMPTY, Thing.STANDING_AREA)
         capacity = area.whole("capacity", minimum=1, maximum=MAX_PLACES)
         number = self._category_of(area, place.category)
         if area.flag("bookAsAWhole"):
-            message = "areas booked as a whole: here their places are sold one by one"
+            message = Says.AREAS_SOLD_BY_PLACE.of()
             self._warn_once(area.at("bookAsAWhole"), FindingCode.SOLD_AS_A_WHOLE, "area", message)
         ground = read_ground(area, place.at, place.scale, place.floor_no)
         if capacity is not None and ground is not None:

@@ -15,9 +15,11 @@ from booking.domain.seating_plan.faults import FindingCode, Findings, PlanReadin
 from booking.domain.seating_plan.members import Members
 from booking.domain.seating_plan.model import MAX_CATEGORIES, MAX_FLOORS
 from booking.domain.seating_plan.plan_rules import finish
+from booking.domain.seating_plan.sayings import Says
 from booking.domain.seating_plan.seatsio_chart import ChartWalk, Place
 
 FORMAT = "seatsio"
+
 _VERSIONS = range(13, 31)
 _NAMING = Naming(section="/label", row="/label", number="/label", guid="/uuid", guid_word="uuid")
 
@@ -53,7 +55,7 @@ def read_seatsio_value(value: object, findings: Findings) -> PlanReading:
 def _check_version(findings: Findings, chart: Members) -> None:
     version = chart.whole("version", minimum=0, maximum=1_000_000, required=False)
     if version is not None and version not in _VERSIONS:
-        message = f"version {version}; {_VERSIONS[0]} to {_VERSIONS[-1]} are known, so look at the plan closely"
+        message = Says.VERSION_NOT_SEEN.of(version=version, least=_VERSIONS[0], most=_VERSIONS[-1])
         findings.warn(chart.at("version"), FindingCode.UNKNOWN_VERSION, message)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.model import MAX_COORDINATE, Point
+from booking.domain.seating_plan.sayings import Says
 from booking.domain.seating_plan.svg_geometry import (
     Matrix,
     about,
@@ -107,12 +108,12 @@ class Drawing:
 
     def warn_not_kept(self, element: Element) -> None:
         """Say that from this element on shapes are left out."""
-        self._findings.warn(element.pointer, FindingCode.NOT_KEPT, "too many shapes: those from here on are left out")
+        self._findings.warn(element.pointer, FindingCode.NOT_KEPT, Says.SHAPES_TOO_MANY.of())
 
     def _report_endless(self, element: Element) -> None:
         if "uses" not in self._reported:
             self._reported.add("uses")
-            message = "elements are used by elements that are used, too often to be followed"
+            message = Says.USES_TOO_MANY.of()
             self._findings.fault(element.pointer, FindingCode.TOO_MANY, message)
 
     def _outlines_of_use(self, element: Element, matrix: Matrix, seen: set[int]) -> list[list[Point]]:
@@ -153,7 +154,7 @@ class Drawing:
     def _report_transform(self, element: Element, text: str) -> None:
         if element.pointer not in self._reported:
             self._reported.add(element.pointer)
-            message = f'the transform "{text[:80]}" of <{element.tag}> cannot be read'
+            message = Says.TRANSFORM_UNREADABLE.of(text=text[:80], name=element.tag)
             self._findings.fault(element.pointer, FindingCode.TRANSFORM_UNKNOWN, message)
 
     def _origin_of(self, element: Element, text: str) -> Point | None:

@@ -7,6 +7,7 @@ import re
 from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.model import PlanPicture
 from booking.domain.seating_plan.pictures import MAX_PICTURES, MAX_PICTURES_BYTES, image_of_base64, picture_type_of
+from booking.domain.seating_plan.sayings import Says
 from booking.domain.seating_plan.svg_drawing import Drawing, style_of
 from booking.domain.seating_plan.svg_source import Element
 
@@ -23,7 +24,7 @@ def pictures_of(findings: Findings, drawing: Drawing) -> tuple[PlanPicture, ...]
         picture = _picture(findings, drawing, index, element)
         size += 0 if picture is None else len(picture.image)
         if picture is None or len(pictures) >= MAX_PICTURES or size > MAX_PICTURES_BYTES:
-            message = "the picture is left out: kept are PNG and JPEG that the drawing itself carries, upright, a few"
+            message = Says.PICTURE_LEFT_OUT.of()
             findings.warn(element.pointer, FindingCode.NOT_KEPT, message)
         else:
             pictures.append(picture)

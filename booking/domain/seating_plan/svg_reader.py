@@ -16,6 +16,7 @@ from booking.domain.seating_plan.model import MAX_LABEL, MAX_SEATS, Area, Point,
 from booking.domain.seating_plan.options import DEFAULT_OPTIONS, ReadOptions
 from booking.domain.seating_plan.plan_rules import finish
 from booking.domain.seating_plan.row_order import order_along
+from booking.domain.seating_plan.sayings import Says
 from booking.domain.seating_plan.seat_pattern import USUAL_PATTERNS, SeatPattern, SeatPatternError, parse_pattern
 from booking.domain.seating_plan.svg_drawing import Drawing
 from booking.domain.seating_plan.svg_pictures import pictures_of
@@ -24,6 +25,7 @@ from booking.domain.seating_plan.svg_source import Element, load_elements
 
 FORMAT = "svg"
 MAIN_SECTION = "Main"
+
 _NAMING = Naming(guid_word="id")
 _YES = frozenset({"", "true", "yes", "1", "accessible"})
 
@@ -44,13 +46,13 @@ def _pattern_for(elements: list[Element], text: str, findings: Findings) -> Seat
         if text:
             return parse_pattern(text)
     except SeatPatternError as error:
-        findings.fault("", FindingCode.PATTERN_UNKNOWN, f'the seat pattern "{text}": {error}')
+        findings.fault("", FindingCode.PATTERN_UNKNOWN, error.saying)
         return None
     candidates = [parse_pattern(usual) for usual in USUAL_PATTERNS]
     counts = [sum(pattern.match(element.attributes) is not None for element in elements) for pattern in candidates]
     if max(counts):
         return candidates[counts.index(max(counts))]
-    message = "no shape is named as a seat; say how they are named with a seat pattern, such as " + USUAL_PATTERNS[0]
+    message = Says.SEATS_NOT_NAMED.of(text=USUAL_PATTERNS[0])
     findings.fault("", FindingCode.NO_SEATS, message)
     return None
 
@@ -82,7 +84,7 @@ class _SvgReader:
                 seat_elements.add(index)
                 self._add_seat(index, element, named)
         if not self._seats.count:
-            message = f'no shape matches the seat pattern "{self._pattern.text}"'
+            message = Says.PATTERN_MATCHES_NOTHING.of(text=self._pattern.text)
             self._findings.fault("", FindingCode.NO_SEATS, message)
         areas = areas_of(self._drawing, seat_elements, self._numbers())
         draft = PlanDraft(
@@ -117,11 +119,11 @@ class _SvgReader:
         if self._seats.count > MAX_SEATS:
             return
         if not self._drawing.is_shown(index):
-            message = f'the seat "{_name_of(element)}" is not shown in the drawing; it is a seat all the same'
+            message = Says.SEAT_NOT_SHOWN.of(name=_name_of(element))
             self._findings.warn(element.pointer, FindingCode.SHAPE_UNKNOWN, message)
         at = self._drawing.middle(index)
         if at is None:
-            message = f'where the seat "{_name_of(element)}" stands cannot be told from <{element.tag}>'
+            message = Says.SEAT_SOMEWHERE.of(name=_name_of(element), text=element.tag)
             self._findings.fault(element.pointer, FindingCode.SHAPE_UNKNOWN, message)
         category = named.get("category") or element.attributes.get("data-category") or None
         seat = SeatDraft(

@@ -12,6 +12,7 @@ from xml.parsers import expat
 from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.json_source import MAX_BYTES
 from booking.domain.seating_plan.pictures import MAX_PICTURE_BYTES
+from booking.domain.seating_plan.sayings import Saying, Says
 
 MAX_DEPTH = 100
 MAX_ELEMENTS = 600_000
@@ -37,18 +38,18 @@ class Element:
 @dataclass(slots=True)
 class _Stop(Exception):  # noqa: N818 - never leaves this module
     code: FindingCode
-    message: str
+    message: Saying
     pointer: str
 
 
 def load_elements(data: bytes, findings: Findings) -> list[Element] | None:
     """All elements in document order, parents before children; None after reporting why there are none."""
     if len(data) > MAX_BYTES:
-        message = f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read"
+        message = Says.FILE_TOO_LARGE.of(count=len(data), most=MAX_BYTES)
         findings.fault("", FindingCode.FILE_TOO_LARGE, message)
         return None
     if data.count(b"=") > MAX_ATTRIBUTES:
-        findings.fault("", FindingCode.TOO_MANY, f"more than {MAX_ATTRIBUTES:,} attributes")
+        findings.fault("", FindingCode.TOO_MANY, Says.ATTRIBUTES_TOO_MANY.of(most=MAX_ATTRIBUTES))
         return None
     collector = _Collector()
     try:
@@ -57,15 +58,16 @@ def load_elements(data: bytes, findings: Findings) -> list[Element] | None:
         findings.fault(stop.pointer, stop.code, stop.message)
         return None
     except expat.ExpatError as error:
-        message = f"not XML at line {error.lineno}, column {error.offset + 1}: {expat.ErrorString(error.code)}"
+        detail = expat.ErrorString(error.code)
+        message = Says.NOT_XML.of(line=error.lineno, column=error.offset + 1, detail=detail)
         findings.fault(f"{error.lineno}:{error.offset + 1}", FindingCode.INVALID_XML, message)
         return None
     except (LookupError, ValueError) as error:  # an encoding that there is not, or one of several bytes
-        findings.fault("", FindingCode.BAD_ENCODING, f"{error}; save the file as UTF-8")
+        findings.fault("", FindingCode.BAD_ENCODING, Says.ENCODING_UNKNOWN.of(detail=str(error)))
         return None
     if collector.elements and collector.elements[0].tag == "svg":
         return collector.elements
-    findings.fault("", FindingCode.INVALID_XML, "this is no SVG: its first element is not <svg>")
+    findings.fault("", FindingCode.INVALID_XML, Says.NOT_SVG.of())
     return None
 
 
@@ -89,18 +91,18 @@ class _Collector:
         return f"{self.parser.CurrentLineNumber}:{self.parser.CurrentColumnNumber + 1}"
 
     def _refuse_entity(self, *_: object) -> None:
-        message = "the file declares entities; remove them (save it as plain SVG)"
+        message = Says.ENTITIES.of()
         raise _Stop(FindingCode.ENTITIES_REFUSED, message, self._here())
 
     def _refuse_external(self, *_: object) -> int:
-        message = "the file refers to another file; remove that"
+        message = Says.ANOTHER_FILE.of()
         raise _Stop(FindingCode.ENTITIES_REFUSED, message, self._here())
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if len(self._open) >= MAX_DEPTH:
-            raise _Stop(FindingCode.TOO_DEEP, f"elements are nested more than {MAX_DEPTH} deep", self._here())
+            raise _Stop(FindingCode.TOO_DEEP, Says.ELEMENTS_TOO_DEEP.of(most=MAX_DEPTH), self._here())
         if len(self.elements) >= MAX_ELEMENTS:
-            raise _Stop(FindingCode.TOO_MANY, f"more than {MAX_ELEMENTS:,} elements", self._here())
+            raise _Stop(FindingCode.TOO_MANY, Says.ELEMENTS_TOO_MANY.of(most=MAX_ELEMENTS), self._here())
         parent = self._open[-1] if self._open else -1
         plain = {_local(key): _bounded(key, value) for key, value in attributes.items()}
         self._open.append(len(self.elements))

@@ -11,6 +11,7 @@ from booking.domain.seating_plan.drafts import RowDraft, SeatDraft, SectionDraft
 from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.model import Point
 from booking.domain.seating_plan.repairs import Repair
+from booking.domain.seating_plan.sayings import Says
 
 
 def set_tables_apart(findings: Findings, sections: Sequence[SectionDraft]) -> None:
@@ -32,10 +33,7 @@ def set_tables_apart(findings: Findings, sections: Sequence[SectionDraft]) -> No
             shift += 1
         if shift:
             _move(row, shift * step)
-            message = (
-                f'table "{row.label}" stands exactly upon table "{first}"; it is drawn {shift * step:g} to the right '
-                "of it: put it where it belongs"
-            )
+            message = Says.TABLE_MOVED.of(name=row.label, other=first or "", distance=shift * step)
             findings.repaired(row.pointer, FindingCode.TABLE_MOVED, message, repair=Repair.SET_TABLES_APART)
         taken[section.floor_no, _moved(places, shift * step)] = row.label
 

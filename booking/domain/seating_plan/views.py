@@ -15,6 +15,7 @@ from typing import Any
 from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.members import Members
 from booking.domain.seating_plan.model import SeatingPlan, SeatView
+from booking.domain.seating_plan.sayings import Says
 
 MAX_VIEWS = 200
 MAX_VIEW_BYTES = 256 * 1024
@@ -47,15 +48,15 @@ class ViewBook:
         self._bytes += len(image)
         self._taken.update(whose)
         if len(image) > MAX_VIEW_BYTES or self._bytes > MAX_VIEWS_BYTES:
-            message = f"an image has at most {MAX_VIEW_BYTES:,} bytes, all together at most {MAX_VIEWS_BYTES:,}"
+            message = Says.VIEW_TOO_LARGE.of(most=MAX_VIEW_BYTES, total=MAX_VIEWS_BYTES)
             self._findings.fault(pointer, FindingCode.FILE_TOO_LARGE, message)
         elif not media_type:
-            self._findings.fault(pointer, FindingCode.UNKNOWN_VALUE, "the image is no JPEG, PNG or WebP")
+            self._findings.fault(pointer, FindingCode.UNKNOWN_VALUE, Says.VIEW_OF_ANOTHER_KIND.of())
         elif nobody:
-            message = f'the plan has no section and no seat "{nobody[0]}"'
+            message = Says.VIEW_OF_NOBODY.of(name=nobody[0])
             self._findings.fault(pointer, FindingCode.UNKNOWN_VALUE, message)
         elif again:
-            self._findings.fault(pointer, FindingCode.MEMBER_REPEATS, f'there is a view of "{again[0]}" already')
+            self._findings.fault(pointer, FindingCode.MEMBER_REPEATS, Says.VIEW_REPEATS.of(name=again[0]))
         else:
             self._views.append(SeatView(media_type, image, "" if guids else section, guids))
 
@@ -85,7 +86,7 @@ def read_views(
         try:
             image = b64decode(text, validate=True)
         except (Base64Error, ValueError):
-            findings.fault(view.at("image"), FindingCode.UNKNOWN_VALUE, "the image is not base64")
+            findings.fault(view.at("image"), FindingCode.UNKNOWN_VALUE, Says.VIEW_NOT_BASE64.of())
             continue
         book.add(view.pointer, image, section, seats)
     return book.views
@@ -96,7 +97,7 @@ def views_of_files(plan: SeatingPlan, files: Mapping[str, bytes], findings: Find
     guids = frozenset(seat.guid for seat in plan.seats())
     book = ViewBook(findings, (section.name for section in plan.sections), guids)
     if len(files) > MAX_VIEWS:
-        findings.fault("", FindingCode.TOO_MANY, f"{len(files)} images; a plan has at most {MAX_VIEWS}")
+        findings.fault("", FindingCode.TOO_MANY, Says.VIEWS_TOO_MANY.of(count=len(files), most=MAX_VIEWS))
         return ()
     for name, image in sorted(files.items()):
         stem = name.rpartition(".")[0]

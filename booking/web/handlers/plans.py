@@ -70,7 +70,14 @@ def report_of(report: PlanFileReading) -> wire.PlanFileReport:
 
 def _findings(findings: tuple[Finding, ...]) -> tuple[wire.PlanFinding, ...]:
     return tuple(
-        wire.PlanFinding(pointer=one.pointer, code=one.code.value, message=one.message, repair=str(one.repair))
+        wire.PlanFinding(
+            pointer=one.pointer,
+            code=one.code.value,
+            message=one.message,
+            repair=str(one.repair),
+            says=one.saying.says.key,
+            values=dict(one.saying.values),
+        )
         for one in findings[:MAX_FINDINGS]
     )
 
