@@ -20,6 +20,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from booking.domain.admission_control_signals import AdmissionLimits
 from booking.domain.caller import Role
 from booking.domain.errors import BookingError
 from booking.embedded import EmbeddedError
@@ -39,6 +40,7 @@ DONE, FOUND_WRONG, UNREACHABLE, INTERRUPTED = 0, 1, 3, 130
 _FIRST_ACCOUNTS = 200
 _USUAL_ACCOUNTS = 5_000
 _VISIT_S = 90.0
+_TARGETS = tuple(AdmissionLimits.__dataclass_fields__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,14 @@ async def _target(chosen: argparse.Namespace) -> AsyncIterator[Target]:
 
 
 def _steering(chosen: argparse.Namespace) -> Steering | None:
-    return Steering(chosen.cap, chosen.admission == "automatic", chosen.least) if chosen.fans else None
+    if not chosen.fans:
+        return None
+    return Steering(chosen.cap, chosen.admission == "automatic", chosen.least, _targets(chosen))
+
+
+def _targets(chosen: argparse.Namespace) -> dict[str, float]:
+    """Four sessions that wait for locks are many here: the API's pool of sales has eight."""
+    return {"lock_waits": 4.0, **dict(chosen.target)}
 
 
 def _drain_s(chosen: argparse.Namespace) -> float:
@@ -193,6 +202,7 @@ def _settings(chosen: argparse.Namespace, target: Target) -> dict[str, object]:
         "accounts": len(target.tokens),
         **{name: getattr(chosen, name) for name in names},
         **slow,
+        **({"targets": _targets(chosen)} if chosen.fans else {}),
     }
 
 
@@ -254,6 +264,10 @@ def _add_room(parser: argparse.ArgumentParser) -> None:
     )
     room.add_argument("--cap", type=_between(int, 1, 600_000), default=600, metavar="PER_MINUTE", help="default: 600")
     room.add_argument("--least", type=_between(int, 0, 600_000), default=30, metavar="PER_MINUTE", help="under strain")
+    room.add_argument(
+        "--target", action="append", type=_target_of, default=[], metavar="NAME=VALUE",
+        help=f"where a figure is at its limit; may be given again: {', '.join(_TARGETS)}",
+    )  # fmt: skip
     for name, what, usual in (("look", "map", (2.0, 15.0, 5.0)), ("form", "form", (2.0, 12.0, 5.0))):
         room.add_argument(
             f"--{name}", type=_stretch, default=usual, metavar="LEAST:MOST", help=f"seconds at the {what}"
@@ -261,6 +275,15 @@ def _add_room(parser: argparse.ArgumentParser) -> None:
     room.add_argument(
         "--slow", type=_slowness, metavar="AT:FOR", help="seconds: a forgotten transaction holds most seats' rows"
     )
+
+
+def _target_of(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    try:
+        AdmissionLimits(**{name: float(value)})
+    except (TypeError, ValueError):
+        raise argparse.ArgumentTypeError(f"NAME=VALUE above 0 is needed, of {', '.join(_TARGETS)}") from None
+    return name, float(value)
 
 
 def _stretch(text: str) -> tuple[float, float, float]:

@@ -68,12 +68,13 @@ async def read_steering(
     counts = {"tickets": sold[0]["tickets"], "orders": sold[0]["orders"]}
     if slow is None:
         return Steered(rates=rates, **counts)
-    return _around(rates, seconds, *slow, counts)
+    return around(rates, seconds, *slow, counts)
 
 
-def _around(
+def around(
     rates: tuple[RateTold, ...], seconds: Sequence[Second], begins: float, ends: float, counts: dict[str, int]
 ) -> Steered:
+    """What happened around a slowness from `begins` to `ends`, seconds of the run; `counts`: tickets and orders."""
     before = rate_at(rates, begins)
     during = [one for one in rates if begins <= one.at_s]
     half = next((one.at_s - begins for one in during if one.per_minute <= before / 2), None)

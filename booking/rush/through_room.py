@@ -33,7 +33,7 @@ class Steering:
     cap_per_minute: int
     is_automatic: bool
     least_per_minute: int = 30
-    lock_waits: float = 4.0
+    targets: Mapping[str, float] = field(default_factory=lambda: {"lock_waits": 4.0})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ async def steer(api: Server, room: Server, sale: Sale, ops: str, steering: Steer
             "expected_version": 0, "reason": "a rush", "mode": "automatic" if steering.is_automatic else "manual",
             "cap_per_minute": steering.cap_per_minute, "manual_per_minute": steering.cap_per_minute,
             "least_per_minute": steering.least_per_minute, "total_active_users": 100_000,
-            "targets": {"lock_waits": steering.lock_waits},
+            "targets": dict(steering.targets),
         }  # fmt: skip
         path = f"/v1/events/{event}/admission"
         (await booking.put(path, json=wish, headers={"Idempotency-Key": uuid4().hex})).raise_for_status()

@@ -68,7 +68,9 @@ class RoomModel:
         self._law = AdmissionSettings(
             mode=AdmissionMode.AUTOMATIC if is_automatic else AdmissionMode.MANUAL, cap_per_minute=cap,
             manual_per_minute=cap, least_per_minute=settings["least"], total_active_users=100_000,
-            limits=AdmissionLimits(lock_waits=settings.get("lock_waits", 4.0)),
+            limits=AdmissionLimits(
+                lock_waits=settings.get("lock_waits", 4.0), hold_p99_ms=settings.get("hold_p99_ms", 300.0)
+            ),
         )  # fmt: skip
         # It steers already when the first fans come, and all has been calm for a moment.
         law = LawState(rate=settings["least"], good=cap, calm_s=self._law.law.calm_after_s)
@@ -236,6 +238,9 @@ def _settings_of(report: Mapping[str, object]) -> tuple[dict[str, float], _Stret
         raise ValueError("settings: this is no report of a rush (rush --report DIR writes rush.json)")  # noqa: TRY004
     found = {name: number(settings, name) for name in _NUMBERS}
     found |= {name: number(settings, name) for name in ("slow_at_s", "slow_for_s") if name in settings}
+    targets = settings.get("targets")
+    if isinstance(targets, dict):
+        found |= {name: number(targets, name) for name in ("lock_waits", "hold_p99_ms") if name in targets}
     if not 6 <= found["seats"] <= 240_000 or found["rate"] <= 0 or not 0 < found["fans"] <= 200_000:
         raise ValueError("settings: seats from 6 to 240000, a rate above 0, up to 200000 fans")
     if not 0 < found["cap"] <= 600_000 or not 0 <= found["least"] <= found["cap"]:
