@@ -26,6 +26,7 @@ _FLAGS = (
     "--no-default-browser-check", "--disable-extensions", "--no-proxy-server", "--hide-scrollbars",
 )  # fmt: skip
 _STARTED = re.compile(r"started successfully on port (\d+)")
+_DIRECTIONS = re.compile("[\u2066-\u2069]")
 WITHIN_S = 20.0
 
 
@@ -82,8 +83,9 @@ class Browser:
         return await self.command("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
     async def text(self, selector: str) -> str:
-        """The text of the first element; empty when there is none."""
-        return str(await self.run("return document.querySelector(arguments[0])?.textContent ?? ''", selector))
+        """The text of the first element without marks of direction; empty when there is none."""
+        text = str(await self.run("return document.querySelector(arguments[0])?.textContent ?? ''", selector))
+        return _DIRECTIONS.sub("", text)
 
     async def shows(self, selector: str) -> bool:
         """Whether such an element can be seen."""
@@ -149,6 +151,15 @@ class Browser:
             "e.dispatchEvent(new Event('change', {bubbles: true})); return e.value"
         )
         assert await self.run(script, selector, value) == value
+
+    async def tab_to(self, selector: str, most: int = 80) -> None:
+        """The Tab key until the focus is there, as somebody without a mouse does."""
+        await self.until_shown(selector)
+        for _ in range(most):
+            await self.press("\ue004")
+            if await self.run("return document.activeElement.matches(arguments[0])", selector):
+                return
+        raise AssertionError(f"the Tab key does not reach {selector}")
 
     async def tabs(self) -> list[str]:
         found: list[str] = await self.command("GET", "/window/handles")
@@ -216,19 +227,28 @@ class Browser:
 def chromedriver() -> Iterator[str]:
     """A driver process of our own on a free port; its base URL."""
     with tempfile.TemporaryDirectory(prefix="taquilla-driver-") as folder:
-        log = Path(folder) / "driver.txt"
-        with log.open("wb") as output:
-            process = subprocess.Popen(["chromedriver", "--port=0"], stdout=output, stderr=output)
+        process, url = _started_driver(Path(folder) / "driver.txt")
         try:
-            deadline = time.monotonic() + WITHIN_S
-            while (found := _STARTED.search(log.read_text(errors="replace"))) is None:
-                assert process.poll() is None, log.read_text(errors="replace")
-                assert time.monotonic() < deadline, log.read_text(errors="replace")
-                time.sleep(0.02)
-            yield f"http://127.0.0.1:{found[1]}"
+            yield url
         finally:
             process.terminate()
             process.wait(10)
+
+
+def _started_driver(log: Path) -> tuple[subprocess.Popen[bytes], str]:
+    """It takes a free IPv6 port and ends when somebody has the IPv4 port of that number: then another one."""
+    for _ in range(10):
+        with log.open("wb") as output:
+            process = subprocess.Popen(["chromedriver", "--port=0"], stdout=output, stderr=output)
+        deadline = time.monotonic() + WITHIN_S
+        while process.poll() is None and time.monotonic() < deadline:
+            found = _STARTED.search(log.read_text(errors="replace"))
+            if found is not None:
+                return process, f"http://127.0.0.1:{found[1]}"
+            time.sleep(0.02)
+        process.kill()
+        process.wait(10)
+    raise AssertionError(log.read_text(errors="replace"))
 
 
 @dataclass

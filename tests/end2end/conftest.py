@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import itertools
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from backend_client.seat_frames import PublicState, decode_snapshot
+from tests.end2end.browser import Browsers, browsers, need_chromium
+from tests.end2end.fan_house import House, house_of
 from tests.end2end.http_client import client
-from tests.end2end.processes import Demo, StackFacts, demo_folder
+from tests.end2end.processes import Demo, StackFacts, check_invariants, demo_folder
 
 
 @pytest.fixture(scope="session")
@@ -52,3 +54,23 @@ async def free_seats(api_url: str) -> tuple[int, list[int]]:
         event = max((event for event in events if event["status"] == "ON_SALE"), key=lambda event: event["seat_count"])
         snapshot = decode_snapshot((await http.get(f"/v1/events/{event['event_id']}/seats")).content)
     return event["event_id"], [int(seat) for seat in np.flatnonzero(snapshot.states == PublicState.AVAILABLE)]
+
+
+@pytest.fixture(scope="module")
+def lent() -> Iterator[Browsers]:
+    need_chromium()
+    with browsers() as lent:
+        yield lent
+
+
+@pytest.fixture(scope="module")
+def sound_stack(lent: Browsers, stack: StackFacts) -> Iterator[StackFacts]:
+    """The house is in order after all that these tests did (R39)."""
+    yield stack
+    assert asyncio.run(check_invariants(stack.dsn)) == []
+
+
+@pytest.fixture
+async def house(lent: Browsers, sound_stack: StackFacts) -> AsyncIterator[House]:
+    async with house_of(sound_stack, lent) as house:
+        yield house

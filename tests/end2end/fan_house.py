@@ -126,6 +126,7 @@ class Fan:
     async def pick_best(self, count: int = 1) -> None:
         """The best seats together, held."""
         await self.page.until_view("pick")
+        await self.page.until_shown("#best-go")
         await self.page.choose("#best-count", str(count))
         await self.page.click("#best-go")
         await self.page.until_view("hold")

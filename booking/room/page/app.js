@@ -7,7 +7,7 @@ import {Seats} from "./plan.js";
 import {Queue} from "./queue.js";
 import {Sale} from "./sale.js";
 import {ServerClock, pause} from "./time.js";
-import {button, h, setText, tell} from "./ui.js";
+import {button, h, named, setText, tell} from "./ui.js";
 import {PickView} from "./view_pick.js";
 import * as before from "./view_queue.js";
 import * as selling from "./view_sale.js";
@@ -325,9 +325,8 @@ class App {
     this.viewName = name;
     this.view = VIEWS[name](this);
     const main = document.getElementById("main");
-    const heading = this.eventId && this.event && !["tickets", "no-event"].includes(name)
-      ? h("p", {className: "event"}, h("strong", {}, h("bdi", {}, this.event.name)), h("bdi", {}, this.event.venue_name)) : "";
-    main.replaceChildren(heading, this.view.element);
+    this.heading = h("p", {className: "event"}, h("strong"), h("span"));
+    main.replaceChildren(this.heading, this.view.element);
     main.dataset.view = name;
     if (name === "pick") this.#openSeats();
     const title = main.querySelector("h1");
@@ -338,6 +337,11 @@ class App {
   }
 
   #refreshView() {
+    const {event, heading} = this;
+    if (event && heading && !heading.textContent && this.viewName !== "tickets") {
+      heading.firstChild.append(named(event.name));
+      heading.lastChild.append(named(event.venue_name));
+    }
     try {
       this.view?.update?.(this);
     } catch (error) {

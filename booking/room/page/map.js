@@ -41,6 +41,7 @@ export class SeatMap {
 
   fit() {
     const [left, top, right, bottom] = this.#bounds();
+    this.canvas.style.aspectRatio = String((right - left) / (bottom - top));
     const {clientWidth: width, clientHeight: height} = this.canvas;
     if (!width || !height) return;
     this.scale = this.least = Math.min(width / (right - left), height / (bottom - top));
@@ -173,10 +174,14 @@ export class SeatMap {
       pen.font = `600 ${px(12)}`;
       pen.lineWidth = 3 / this.scale;
       pen.strokeStyle = ink("--paper");
-      for (const section of this.plan.sections) {
-        if ((section.floor_no ?? 0) !== this.floor) continue;
-        pen.strokeText(section.name, section.label_x, section.label_y);
-        pen.fillText(section.name, section.label_x, section.label_y);
+      const taken = [];
+      for (const {name, label_x: x, label_y: y, floor_no: floor = 0} of this.plan.sections) {
+        if (floor !== this.floor) continue;
+        const half = pen.measureText(name).width / 2 + 2 / this.scale, high = 9 / this.scale;
+        if (taken.some((one) => Math.abs(one.x - x) < one.half + half && Math.abs(one.y - y) < 2 * high)) continue;
+        taken.push({x, y, half});
+        pen.strokeText(name, x, y);
+        pen.fillText(name, x, y);
       }
     }
   }

@@ -173,12 +173,13 @@ export class PickView {
     const {event, seats} = this.app;
     const items = [...this.picked].map((seat) => {
       const name = seatWords(seats.plan.nameOf(seat));
-      return h("li", {className: "row"}, h("span", {className: "grow"}, named(name), ` · ${this.#from(seats.plan.seats.category_no[seat])}`),
+      return h("li", {className: "row"}, h("span", {className: "grow"}, `${name} · ${this.#from(seats.plan.seats.category_no[seat])}`),
         button("✕", () => this.toggle(seat), {className: "round", "aria-label": say("pick.remove", {seat: name})}));
     });
     for (const [tier, count] of this.places) {
       if (count) items.push(h("li", {}, named(event.tiers.find((one) => one.tier_id === tier).name), ` × ${count}`));
     }
+    this.basket.classList.toggle("empty", !items.length);
     if (!items.length) {
       this.basket.replaceChildren(h("p", {className: "quiet"}, say("pick.none", {count: this.most})));
       return;
@@ -205,7 +206,7 @@ export class PickView {
     const {seats = [], offer = []} = note.problem;
     for (const seat of seats) this.picked.delete(seat.seat_no);
     this.showBasket();
-    this.note.replaceChildren(h("p", {}, refusalWords(note)), seats.length ? h("p", {}, named(seats.map(seatWords).join("; "))) : "",
+    this.note.replaceChildren(h("p", {}, refusalWords(note)), seats.length ? h("p", {}, seats.map(seatWords).join("; ")) : "",
       offer.length ? button(say("pick.offer", {seats: offer.map(seatWords).join("; ")}), () => this.app.hold({seats: offer.map((one) => one.seat_no)}), {id: "offer"}) : "");
   }
 }
@@ -219,7 +220,7 @@ class SeatList {
     this.row = h("select", {id: "list-row", onchange: () => this.#fillSeats()});
     this.seats = h("ul", {className: "seats", "aria-label": say("list.seats")});
     this.element = h("section", {className: "panel", id: "seat-list"},
-      h("p", {className: "row"}, h("label", {htmlFor: "list-section"}, say("list.section")), this.section, h("label", {htmlFor: "list-row"}, say("list.row")), this.row), this.seats);
+      h("div", {className: "choices"}, h("label", {htmlFor: "list-section"}, say("list.section")), this.section, h("label", {htmlFor: "list-row"}, say("list.row")), this.row), this.seats);
     this.#fillRows();
   }
 
@@ -238,7 +239,7 @@ class SeatList {
       if (app.seats.states[seat] !== FREE && !this.view.picked.has(seat)) continue;
       const box = h("input", {type: "checkbox", id: `seat-${seat}`, checked: this.view.picked.has(seat), onchange: () => this.view.toggle(seat)});
       const category = app.event.categories.find((one) => one.category_no === app.seats.plan.seats.category_no[seat]);
-      items.push(h("li", {}, h("label", {}, box, ` ${say("seat.number", {number: app.seats.plan.seats.number[seat]})} · `, named(category?.name ?? ""))));
+      items.push(h("li", {}, h("label", {}, box, h("span", {}, say("seat.number", {number: app.seats.plan.seats.number[seat]}), h("br"), h("small", {className: "quiet"}, named(category?.name ?? ""))))));
     }
     this.seats.replaceChildren(...(items.length ? items : [h("li", {}, say("list.none"))]));
   }

@@ -3,7 +3,7 @@
 import {account} from "./memory.js";
 import {qrModules} from "./qr.js";
 import {button, h, named, setText, svg, tell} from "./ui.js";
-import {clock, countdown, instant, knows, number, range, say} from "./words.js";
+import {clock, countdown, instant, knows, range, say} from "./words.js";
 
 // A view is {element, update(app)}; the same one stays while its name stays, so that focus and typing do.
 
@@ -165,5 +165,10 @@ export function refusalWords(error) {
   return say("refused.other", {code: error.code ?? "", id: error.problem?.request_id ?? ""});
 }
 
-export const seatWords = (seat) => [seat.section, seat.row && say("seat.row", {row: seat.row}), seat.number && say("seat.number", {number: seat.number})].filter(Boolean).join(", ");
-export {number};
+// Names of the plan keep their own direction within the sentence: U+2068 and U+2069 isolate them.
+const isolated = (text) => `\u2068${text}\u2069`;
+
+export function seatWords({section, row, number}) {
+  const parts = [section && isolated(section), row && say("seat.row", {row: isolated(row)}), number && say("seat.number", {number: isolated(number)})];
+  return parts.filter(Boolean).join(say("comma"));
+}

@@ -77,7 +77,7 @@ export function holding(app) {
     lines.filter((one) => one.seat).map((one) => ({seat_no: one.seat.seat_no, price_type_id: Number(one.choice.value)})),
     placesOf(lines.filter((one) => one.tier)), sum()), {className: "main", id: "checkout"});
   const element = h("section", {className: "panel"}, h("h1", {}, say("hold.title")), time.element, note,
-    h("ul", {className: "plain", id: "held"}, lines.map((line) => h("li", {className: "row"}, h("span", {className: "grow"}, named(line.name)), line.choice))),
+    h("ul", {className: "plain", id: "held"}, lines.map((line) => h("li", {className: "row"}, h("span", {className: "grow"}, line.name), line.choice))),
     h("p", {className: "total"}, say("hold.total"), " ", total),
     h("div", {className: "row"}, next, button(say("hold.release"), () => sale.release(), {id: "release"})));
   return {element, update};
@@ -100,7 +100,7 @@ function placesOf(lines) {
 function orderLines(app) {
   const {order} = app.sale;
   return h("ul", {className: "plain"},
-    order.lines.map((line) => h("li", {className: "row"}, h("span", {className: "grow"}, named(seatWords(line.seat))), named(line.price_type_name), " ", money(line.amount_minor, order.currency))),
+    order.lines.map((line) => h("li", {className: "row"}, h("span", {className: "grow"}, seatWords(line.seat)), named(line.price_type_name), " ", money(line.amount_minor, order.currency))),
     (order.places ?? []).map((line) => h("li", {className: "row"}, h("span", {className: "grow"}, named(line.tier_name), ` × ${line.quantity}`), named(line.price_type_name), " ", money(line.amount_minor, order.currency))));
 }
 
@@ -113,7 +113,7 @@ export function paying(app) {
   const card = h("select", {id: "card"}, CARDS.map((name) => h("option", {value: name}, say(`card.${name}`))));
   const pay = button(say("pay.go", {amount}), () => sale.pay(app.payments, card.value), {className: "main", id: "pay"});
   const form = app.payments
-    ? h("form", {onsubmit: (event) => { event.preventDefault(); pay.click(); }}, h("p", {}, h("label", {htmlFor: "card"}, say("pay.card")), card), h("p", {className: "quiet"}, say("pay.sandbox")), pay)
+    ? h("form", {onsubmit: (event) => { event.preventDefault(); pay.click(); }}, h("p", {className: "choices"}, h("label", {htmlFor: "card"}, say("pay.card")), card), h("p", {className: "quiet"}, say("pay.sandbox")), pay)
     : h("p", {className: "warn"}, say("pay.none"));
   const element = h("section", {className: "panel"}, h("h1", {}, say("pay.title", {amount})), time.element,
     h("p", {className: "quiet"}, say("pay.order", {number: order.number})), orderLines(app), note, form,
@@ -183,7 +183,7 @@ export function tickets(app) {
       list.replaceChildren(...found.tickets.map((ticket) => h("li", {className: "ticket"},
         qrCode(ticket.code, "M"),
         h("div", {}, h("h2", {}, named(event.name)), h("p", {}, named(event.venue_name)), h("p", {}, instant(event.starts_at, event.zone)),
-          h("p", {className: "seat"}, named(ticket.tier_id === undefined ? seatWords(ticket.seat) : ticket.seat.section)),
+          h("p", {className: "seat"}, ticket.tier_id === undefined ? seatWords(ticket.seat) : named(ticket.seat.section)),
           h("p", {className: "quiet"}, named(ticket.price_type_name), " · ", money(ticket.amount_minor, ticket.currency)), h("p", {}, h("code", {className: "code"}, ticket.code)),
           ticket.status === "VOID" && h("p", {className: "danger"}, say("tickets.void"))))));
       if (found.complete) tell(say("tickets.ready", {count: shown}), {urgent: true});

@@ -1,4 +1,5 @@
 export default {
+  comma: "، ",
   brand: "Taquilla", title: "تذاكر", language: "اللغة", skip: "انتقل إلى المحتوى", loading: "لحظة من فضلك…", close: "إغلاق",
   "events.title": "الفعاليات", "events.none": "لا شيء معروض للبيع الآن.", "event.paused": "البيع متوقف مؤقتًا.",
   "no-event.title": "لا توجد فعالية كهذه", "no-event.words": "قد يكون العنوان قديمًا أو مكتوبًا خطأً.",

@@ -1,4 +1,5 @@
 export default {
+  comma: ", ",
   brand: "Taquilla", title: "Tickets", language: "Language", skip: "Skip to the content", loading: "One moment…", close: "Close",
   "events.title": "Events", "events.none": "Nothing is on sale just now.", "event.paused": "The sale is paused.",
   "no-event.title": "There is no such event", "no-event.words": "The address may be old or mistyped.",

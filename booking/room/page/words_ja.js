@@ -1,4 +1,5 @@
 export default {
+  comma: "、",
   brand: "Taquilla", title: "チケット", language: "言語", skip: "本文へ移動", loading: "お待ちください…", close: "閉じる",
   "events.title": "公演", "events.none": "現在販売中の公演はありません。", "event.paused": "販売を一時停止しています。",
   "no-event.title": "この公演は見つかりません", "no-event.words": "アドレスが古いか、間違っている可能性があります。",

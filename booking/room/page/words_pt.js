@@ -1,4 +1,5 @@
 export default {
+  comma: ", ",
   brand: "Taquilla", title: "Bilhetes", language: "Idioma", skip: "Saltar para o conteúdo", loading: "Um momento…", close: "Fechar",
   "events.title": "Eventos", "events.none": "De momento não há nada à venda.", "event.paused": "A venda está em pausa.",
   "no-event.title": "Este evento não existe", "no-event.words": "O endereço pode ser antigo ou ter um erro.",
