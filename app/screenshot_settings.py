@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from app.i18n import figures
 from app.screens.settings_screen import HOUSE_TAB, TILL_TAB, SettingsScreen
-from app.screenshot_money import MoneyScenes
+from app.screenshot_ops import OpsScenes
 
 
 @dataclass(slots=True)
-class SettingScenes(MoneyScenes):
+class SettingScenes(OpsScenes):
     """See the module."""
 
     async def _settings(self, name: str) -> None:

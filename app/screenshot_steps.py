@@ -174,7 +174,7 @@ class Steps:
 
     async def _rest(self) -> None:
         """Until nothing runs but what always runs."""
-        always = {"follow-seats", "follow-inbox", "settle", "driver"}
+        always = {"follow-seats", "follow-inbox", "settle", "driver", "follow-ops", "follow-admission", "watch-alarms"}
         await self._until(lambda: not self._open.console.deeds.running - always, "rest")
         await self._turn()
 

@@ -68,7 +68,7 @@ class Photographer(DialogScenes):
         """All pictures, each console in a folder of its own that is gone afterwards."""
         scenes = (
             ("carla", self._clerk), ("omar", self._watching), ("sofia", self._troubles), ("carla", self._picking),
-            ("sofia", self._drawing), ("sofia", self._money), ("carla", self._order_desk),
+            ("sofia", self._drawing), ("sofia", self._money), ("carla", self._order_desk), ("ada", self._operations),
             ("ada", self._settings),
         )  # fmt: skip
         for name, scene in scenes:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
-from enum import StrEnum
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
@@ -19,19 +18,12 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 from backend_client.client import BookingClient
 from backend_client.errors import BookingClientError, NotSignedInError
 from backend_client.feed import LOOK_S, Dial, Link, Rhythm, dial_websocket
+from backend_client.ops_feed_state import OpsFeedState
 from backend_client.steady_time import steady_seconds
 from backend_client.wire import FEED_TOKEN_EXPIRED, OPS_LATE_S, OpsFigures, OpsHello, OpsText
 
 _LOST = (OSError, WebSocketException, TimeoutError)
 _SHORTEST_LIFE_S = 1.0
-
-
-class OpsFeedState(StrEnum):
-    """AWAY: there is no link, it is dialled again by itself."""
-
-    DIALLING = "dialling"
-    LIVE = "live"
-    AWAY = "away"
 
 
 OpsEvent = OpsFeedState | OpsFigures

@@ -27,6 +27,7 @@ from uuid_utils.compat import uuid7
 from backend_client.seat_frames import HolderKind, StaffStatus, encode_delta, encode_snapshot, staff_state
 from backend_client.testing_house import House, RefusalError
 from backend_client.testing_items import AreaCall, ItemShelf
+from backend_client.testing_ops import OpsDesk
 from backend_client.testing_plans import PlanShelf
 from backend_client.testing_refunds import OrderBook
 from backend_client.testing_settings import SettingsBook
@@ -163,17 +164,20 @@ class FakeBookingServer:
     items: ItemShelf = field(default_factory=ItemShelf)
     order_book: OrderBook = field(init=False)
     settings: SettingsBook = field(init=False)
+    ops: OpsDesk = field(init=False)
     _delays: list[tuple[str, float]] = field(default_factory=list)
     _planned: deque[_Planned] = field(default_factory=deque)
     _sessions: dict[str, tuple[StaffSession, Role]] = field(default_factory=dict)
     _refresh_tokens: dict[str, str] = field(default_factory=dict)
     _answers: dict[str, tuple[str, int, bytes]] = field(default_factory=dict)
     _links: list[FakeFeedLink] = field(default_factory=list)
+    _ops_links: list[FakeFeedLink] = field(default_factory=list)
     _sent_deltas: int = 0
 
     def __post_init__(self) -> None:
         self.order_book = OrderBook(self.house)
         self.settings = SettingsBook(self.house)
+        self.ops = OpsDesk(self.house, self._send_ops)
         self.items.now = self.house.now
 
     @property
@@ -325,7 +329,7 @@ class FakeBookingServer:
         name = "" if session is None else session.name
         query = dict(request.url.params)
         call = AreaCall(request.method, request.url.path, query, request.content, name, role, device_id)
-        for area in (self.items, self.order_book, self.settings):
+        for area in (self.items, self.order_book, self.settings, self.ops):
             answer = area.answer(call)
             if answer is not None:
                 return answer
@@ -374,6 +378,8 @@ class FakeBookingServer:
         """For `SeatFeed(dial=…)`: says hello, continues from the client's position if it can."""
         if not self.feed_reachable:
             raise ConnectionRefusedError("the feed is away")
+        if "/ops/feed" in address:
+            return self._open_ops()
         self.push_deltas()
         link = FakeFeedLink()
         house = self.house
@@ -390,6 +396,18 @@ class FakeBookingServer:
         self._links.append(link)
         self._push_tiers(link)
         return link
+
+    def _open_ops(self) -> FakeFeedLink:
+        link = FakeFeedLink()
+        for text in self.ops.greet():
+            link.put(text)
+        self._ops_links.append(link)
+        return link
+
+    def _send_ops(self, text: str) -> None:
+        for link in self._ops_links:
+            if link.open:
+                link.put(text)
 
     def push_deltas(self) -> None:
         """Send what changed to every open link; `set_seats` by hand needs it."""
@@ -431,6 +449,11 @@ class FakeBookingServer:
     def cut_feeds(self) -> None:
         """Every link is lost."""
         for link in self.open_links:
+            link.cut()
+
+    def cut_ops_feeds(self) -> None:
+        """Every link of operators is lost."""
+        for link in self._ops_links:
             link.cut()
 
     @property

@@ -48,6 +48,7 @@ class HouseSeats:
         self.price_version = 1
         self.prices = {(0, 1): 4500, (0, 2): 2250, (1, 1): 3000, (1, 2): 1500}
         self.tickets_complete = True
+        self.status, self.settings_version = EventStatus.ON_SALE, 1
         self.orphan_rule = OrphanRule.OFF
         self.access_codes: frozenset[str] = frozenset()
         self.tiers: tuple[Tier, ...] = ()
@@ -77,7 +78,8 @@ class HouseSeats:
             starts_at=datetime(2027, 3, 1, 19, 30, tzinfo=UTC),
             zone="Europe/Lisbon",
             currency="EUR",
-            status=EventStatus.ON_SALE,
+            status=self.status,
+            settings_version=self.settings_version,
             sale_opens_at=datetime(2026, 1, 1, tzinfo=UTC),
             plan_id=self.plan.plan_id,
             plan_version=self.plan.version,

@@ -88,6 +88,14 @@ class Patience:
     """While the booking system is away, pauses grow up to this."""
     run_s: float = 1.0
     """Between two looks at a comparison that runs."""
+    ops_silence_s: float = 5.0
+    """A feed of figures without a statement for so long is dead."""
+    ops_window_s: float = 4.0
+    """A lost feed of figures is dialled again at a random instant of this window: operators are few."""
+    ops_idle_s: float = 20.0
+    """Between two readings of the alarms while nobody looks at the figures."""
+    admission_s: float = 2.0
+    """Between two readings of the admission's settings while they are looked at."""
 
 
 def _utc_now() -> datetime:

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from app.core.ops_draft import AdmissionDraft
 from app.core.ops_series import EMPTY, SampleRing, SampleTable, joined
-from backend_client.ops_feed import OpsFeedState
+from backend_client.ops_feed_state import OpsFeedState
 from backend_client.wire import (
     AdmissionControl,
     AdmissionPreview,

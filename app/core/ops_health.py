@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.core.ops_board import OpsBoard
-from backend_client.ops_feed import OpsFeedState
+from backend_client.ops_feed_state import OpsFeedState
 from backend_client.wire import OPS_LATE_S, OpsAlarm, OpsSeverity
 
 

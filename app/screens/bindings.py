@@ -33,6 +33,8 @@ from app.screens.look_bindings import LookBindings
 from app.screens.looks import wants_less_motion
 from app.screens.main_window import MainWindow
 from app.screens.navigation import Navigation
+from app.screens.ops_bindings import OpsBindings
+from app.screens.ops_screen import OpsScreen
 from app.screens.order_bindings import OrderBindings
 from app.screens.orders_screen import OrdersScreen
 from app.screens.plan_bindings import PlanBindings
@@ -51,6 +53,7 @@ from backend_client.wire import EventId
 _SECOND_MS = 1000
 _SERVER_LOOK_EVERY_S = 3
 _TERMINAL_LOOK_EVERY_S = 30
+_TELLS = (PlanEditorScreen, OrdersScreen, ReconciliationScreen, OpsScreen, SettingsScreen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +94,9 @@ class Bindings(QObject):
         self.plans = PlanBindings(window, desk, deeds)
         self.orders = OrderBindings(window, desk, deeds)
         self.reconciliation = ReconciliationBindings(window, desk, deeds)
+        self.ops = OpsBindings(window, desk, deeds, dial)
         self.settings = SettingsBindings(window, desk, deeds, settings)
-        self.navigation = Navigation(window, desk, deeds, self.orders, self.reconciliation, self.settings)
+        self.navigation = Navigation(window, desk, deeds, self.orders, self.reconciliation, self.ops, self.settings)
         self.chart = ChartBindings(window, desk, deeds)
         self.lamps = DeviceLamps(window, desk, deeds)
         self._second = QTimer(self)
@@ -252,6 +256,7 @@ class Bindings(QObject):
         self.plans.connect_screens()
         self.orders.connect_screens()
         self.reconciliation.connect_screens()
+        self.ops.connect_screens()
         self.settings.connect_screens()
         self._window.screens.show_all()
         self.lamps.look()
@@ -304,7 +309,7 @@ class Bindings(QObject):
         elif screens.current is screens.events:
             screens.events.set_loaded()
             screens.events.tell(words)
-        elif isinstance(screens.current, PlanEditorScreen | OrdersScreen | ReconciliationScreen | SettingsScreen):
+        elif isinstance(screens.current, _TELLS):
             screens.current.tell(words)
         else:
             screens.counter.panel.tell(words)
@@ -359,6 +364,7 @@ class Bindings(QObject):
             self.navigation.show_session()
             self.orders.show_session()
             self.reconciliation.show_session()
+            self.ops.show_session()
             self.settings.show_session()
         if Change.SALE in change:
             self.lamps.show_printer()

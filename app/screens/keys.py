@@ -39,6 +39,7 @@ EVENTS: Final = Key("Ctrl+E", marked("Go to the list of events"))
 COUNTER: Final = Key("Ctrl+1", marked("Go to the counter"))
 ORDERS: Final = Key("Ctrl+2", marked("Go to the orders"))
 RECONCILIATION: Final = Key("Ctrl+3", marked("Go to reconciliation"))
+OPS: Final = Key("Ctrl+4", marked("Go to operations"))
 SETTINGS: Final = Key("Ctrl+,", marked("Go to the settings"))
 SAVE_SETTINGS: Final = Key("Ctrl+S", marked("Save the settings; again: mean it"))
 PLANS: Final = Key("Ctrl+Shift+P", marked("Go to the plan editor"))
@@ -87,8 +88,10 @@ AT_A_NEW_SALE: Final = (STEP, PICK, TOGETHER, BEST, FIND, ZOOM[0], HOLD, EVENTS,
 """What a clerk needs before the first seat is picked."""
 
 SALE: Final = (HELP, MAP, PRICES, HOLD, EXACT_CASH, CASH, CARD, PART, PARK, BACK, LEAVE, NEXT, STOP, EVENTS, DAY, QUIT)
-SCREENS_BY_CODE: Final = {"counter": COUNTER, "orders": ORDERS, "reconciliation": RECONCILIATION, "settings": SETTINGS}
-SCREENS: Final = (COUNTER, ORDERS, RECONCILIATION, SETTINGS, PLANS)
+SCREENS_BY_CODE: Final = {
+    "counter": COUNTER, "orders": ORDERS, "reconciliation": RECONCILIATION, "ops": OPS, "settings": SETTINGS,
+}  # fmt: skip
+SCREENS: Final = (COUNTER, ORDERS, RECONCILIATION, OPS, SETTINGS, PLANS)
 PICKING: Final = (FIND_ANYWHERE, OFFER, UNDO, REDO, PRINT_CHART)
 ANYWHERE: Final = (*SALE, *PICKING, *SCREENS)
 

@@ -1,4 +1,4 @@
-"""The list of keys (F1): of the counter on two pages, or of the lists while orders or reconciliation are in front."""
+"""The list of keys (F1): of the counter on three pages, or of the lists while orders or reconciliation are in front."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import QDialog, QPushButton, QTabBar, QWidget
 
 from app.i18n import _
-from app.screens import keys
+from app.screens import keys, ops_keys
 from app.screens.key_list import LIST_PX, keys_grid
 from app.screens.keys import Key
 from widgets.build import column, label, row
@@ -18,7 +18,7 @@ _SIDES = 3
 
 
 class KeysDialog(QDialog):
-    """Every key of the counter, its map and the mouse."""
+    """Every key of the counter, its map and the mouse, and how to go elsewhere."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -26,16 +26,15 @@ class KeysDialog(QDialog):
         self.tabs.setAccessibleName(_("Keys"))
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)
-        anywhere = (*keys.SALE, *keys.SCREENS)
-        third = -(-len(anywhere) // _SIDES)
-        at_sale = [(("", anywhere[start : start + third]),) for start in range(0, len(anywhere), third)]
+        third = -(-len(keys.SALE) // _SIDES)
+        at_sale = [(("", keys.SALE[start : start + third]),) for start in range(0, len(keys.SALE), third)]
         on_map = (
             (("", keys.ON_MAP),),
             (("", (*keys.ZOOM, keys.DETAILS, *keys.PICKING)),),
             ((_("With the mouse"), keys.WITH_MOUSE),),
         )
-        self._pages = [_page(theme, at_sale), _page(theme, on_map)]
-        for words in (_("Counter"), _("On the seat map")):
+        self._pages = [_page(theme, at_sale), _page(theme, on_map), _page(theme, ((("", keys.SCREENS),),))]
+        for words in (_("Counter"), _("On the seat map"), _("Screens")):
             self.tabs.addTab(words)
         _build(self, theme, self.tabs, *self._pages)
         self.setFixedWidth(LIST_PX)
@@ -56,6 +55,17 @@ class ListKeysDialog(QDialog):
         table = (keys.HELP, *keys.IN_LISTS, *keys.SCREENS, keys.QUIT)
         _build(self, theme, _page(theme, ((("", table),),)))
         self.setMinimumWidth(_NARROW_PX)
+
+
+class OpsKeysDialog(QDialog):
+    """What the keyboard does on the operators' screen, and how to go elsewhere."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        beside = ((_("On the charts"), ops_keys.ON_CHARTS), ("", keys.SCREENS))
+        sides = ((("", (keys.HELP, *ops_keys.ON_SCREEN)),), beside)
+        _build(self, theme, _page(theme, sides))
+        self.setMinimumWidth(2 * _NARROW_PX)
 
 
 _Group = tuple[str, Sequence[Key]]

@@ -16,6 +16,7 @@ from app.screens import keys
 from app.screens.counter import CounterScreen
 from app.screens.events import EventsScreen
 from app.screens.menus import add_languages, add_themes, ticked, wish
+from app.screens.ops_screen import OpsScreen
 from app.screens.orders_screen import OrdersScreen
 from app.screens.plan_editor import PlanEditorScreen
 from app.screens.reconciliation_screen import ReconciliationScreen
@@ -31,16 +32,20 @@ _NEEDS = {
     "counter": Permission.SEE_EVENTS,
     "orders": Permission.FIND_ORDERS,
     "reconciliation": Permission.READ_ITEMS,
+    "ops": Permission.SEE_OPS,
     "settings": Permission.READ_SETTINGS,
 }
 _TAB_WORDS = {
     "counter": marked("Counter"),
     "orders": marked("Orders"),
     "reconciliation": marked("Reconciliation"),
+    "ops": marked("Operations"),
     "settings": marked("Settings"),
 }
 
-_WITH_A_FIRST = (SignInScreen, EventsScreen, OrdersScreen, ReconciliationScreen, SettingsScreen, PlanEditorScreen)
+_WITH_A_FIRST = (
+    SignInScreen, EventsScreen, OrdersScreen, ReconciliationScreen, OpsScreen, SettingsScreen, PlanEditorScreen,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,7 @@ class Screens(QWidget):
         self.counter = CounterScreen(theme, store, around.hold_warning_s)
         self.orders = OrdersScreen(theme, store)
         self.reconciliation = ReconciliationScreen(theme, store)
+        self.ops = OpsScreen(theme, store, around.steady)
         self.settings = SettingsScreen(theme, store)
         self.plans = PlanEditorScreen(theme, store.plan_work)
         self.strip = StatusStrip(theme, store, around.steady)
@@ -82,7 +88,10 @@ class Screens(QWidget):
     @property
     def all(self) -> tuple[QWidget, ...]:
         """Every screen."""
-        return self.sign_in, self.events, self.counter, self.orders, self.reconciliation, self.settings, self.plans
+        return (
+            self.sign_in, self.events, self.counter, self.orders, self.reconciliation, self.ops, self.settings,
+            self.plans,
+        )  # fmt: skip
 
     @property
     def current(self) -> QWidget:
@@ -96,7 +105,8 @@ class Screens(QWidget):
         for deed, button in (*self.sign_in.buttons.items(), *self.events.buttons.items(), *self.plans.buttons.items()):
             gathered.setdefault(deed, []).append(button)
         for deed, buttons in (
-            *self.orders.buttons.items(), *self.reconciliation.buttons.items(), *self.settings.buttons.items(),
+            *self.orders.buttons.items(), *self.reconciliation.buttons.items(), *self.ops.buttons.items(),
+            *self.settings.buttons.items(),
         ):  # fmt: skip
             gathered.setdefault(deed, []).extend(buttons)
         return gathered
@@ -118,6 +128,7 @@ class Screens(QWidget):
         self.counter.take_view_of(old.counter)
         self.orders.take_over(old.orders)
         self.reconciliation.take_over(old.reconciliation)
+        self.ops.take_over(old.ops)
         self.settings.take_over(old.settings)
         self.plans.take_over(old.plans)
         self.events.search.setText(old.events.search.text())
@@ -149,6 +160,7 @@ class Screens(QWidget):
         self.counter.show_all()
         self.orders.show_all()
         self.reconciliation.show_all()
+        self.ops.show_all()
         self.settings.show_all()
 
     def show_time(self) -> None:
@@ -156,6 +168,7 @@ class Screens(QWidget):
         self.counter.show_time()
         self.orders.show_time()
         self.reconciliation.show_time()
+        self.ops.show_time()
         self.strip.show_feed()
 
     def set_busy(self, deed: str, busy: bool) -> None:  # said by name of the deed
@@ -252,14 +265,18 @@ class MainWindow(QMainWindow):
         session = self._store.session
         codes = [code for code in keys.SCREENS_BY_CODE if session is not None and session.may(_NEEDS[code])]
         waiting = self._store.inbox.open_count or 0
-        counts = {"reconciliation": figures().number(waiting) if waiting else "", "counter": self._sale_words()}
+        alarms = len(self._store.ops.alarms)
+        counts = {
+            "reconciliation": figures().number(waiting) if waiting else "", "counter": self._sale_words(),
+            "ops": figures().number(alarms) if alarms else "",
+        }  # fmt: skip
         tabs = [
             ScreenTab(code, _(_TAB_WORDS[code]), keys.SCREENS_BY_CODE[code].sequence, counts.get(code, ""))
             for code in codes
         ]
         shown = {type(self.screens.events): "counter", type(self.screens.counter): "counter",
                  type(self.screens.orders): "orders", type(self.screens.reconciliation): "reconciliation",
-                 type(self.screens.settings): "settings"}  # fmt: skip
+                 type(self.screens.ops): "ops", type(self.screens.settings): "settings"}  # fmt: skip
         signed_in = self.screens.current is not self.screens.sign_in
         self.tabs.show_tabs(tabs if signed_in else [], shown.get(type(self.screens.current), ""))
 

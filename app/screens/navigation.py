@@ -9,8 +9,10 @@ from app.actions.desk import Desk
 from app.bridge.deeds import Deeds
 from app.bridge.dialogs import ask
 from app.core.session import Permission
-from app.screens.keys_dialog import KeysDialog, ListKeysDialog
+from app.screens.keys_dialog import KeysDialog, ListKeysDialog, OpsKeysDialog
 from app.screens.main_window import MainWindow
+from app.screens.ops_bindings import OpsBindings
+from app.screens.ops_screen import OpsScreen
 from app.screens.order_bindings import OrderBindings
 from app.screens.orders_screen import OrdersScreen
 from app.screens.reconciliation_bindings import ReconciliationBindings
@@ -28,6 +30,7 @@ class Navigation(QObject):
         deeds: Deeds,
         orders: OrderBindings,
         reconciliation: ReconciliationBindings,
+        ops: OpsBindings,
         settings: SettingsBindings,
     ) -> None:
         super().__init__(window)
@@ -36,6 +39,7 @@ class Navigation(QObject):
         self._deeds = deeds
         self._orders = orders
         self._reconciliation = reconciliation
+        self._ops = ops
         self._settings = settings
         self._was_at_counter = False
         window.screen_requested.connect(self._on_screen_requested)
@@ -64,6 +68,8 @@ class Navigation(QObject):
             self._orders.enter()
         elif code == "reconciliation" and session.may(Permission.READ_ITEMS):
             self._reconciliation.enter()
+        elif code == "ops" and session.may(Permission.SEE_OPS):
+            self._ops.enter()
         elif code == "settings" and session.may(Permission.READ_SETTINGS):
             self._settings.enter()
 
@@ -79,5 +85,10 @@ class Navigation(QObject):
         self._deeds.start("keys", self._show_keys)
 
     async def _show_keys(self) -> None:
-        in_lists = isinstance(self._window.screens.current, OrdersScreen | ReconciliationScreen)
-        await ask((ListKeysDialog if in_lists else KeysDialog)(self._window.theme, self._window))
+        current = self._window.screens.current
+        kind: type[KeysDialog | ListKeysDialog | OpsKeysDialog] = KeysDialog
+        if isinstance(current, OpsScreen):
+            kind = OpsKeysDialog
+        elif isinstance(current, OrdersScreen | ReconciliationScreen):
+            kind = ListKeysDialog
+        await ask(kind(self._window.theme, self._window))

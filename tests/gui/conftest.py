@@ -31,6 +31,8 @@ from widgets.theme import Theme, apply_theme
 
 Answer = TypeVar("Answer")
 DEADLINE_S = 10.0
+ALWAYS = frozenset({"follow-seats", "follow-inbox", "settle", "follow-ops", "follow-admission", "watch-alarms"})
+"""Deeds that go on for as long as a person is there."""
 
 
 class QLoop:
@@ -130,7 +132,7 @@ async def counter_of(
 
 async def rest(showcase: Showcase) -> None:
     """Until nothing runs but what always runs, and everything that is due has been drawn."""
-    await until(lambda: not showcase.console.deeds.running - {"follow-seats", "follow-inbox", "settle"}, "rest")
+    await until(lambda: not showcase.console.deeds.running - ALWAYS, "rest")
     for _turn in range(4):
         await asyncio.sleep(0.002)
 

@@ -12,6 +12,9 @@ _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _TIME_STEPS_S = (
     1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800,
 )  # fmt: skip
+_CLOCK_STEPS_S = (
+    60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400, 172_800, 604_800,
+)  # fmt: skip
 _KEEP_SHARE = 0.4
 """A scale comes down only when what is shown needs less than this of it, so that it does not jump up and down."""
 
@@ -24,9 +27,16 @@ def round_up(value: float) -> float:
     return next(step * power for step in _STEPS if step * power >= value * (1 - 1e-9))
 
 
-def top_of(largest: float, least: float, before: float) -> float:
+def clock_up(seconds: float) -> float:
+    """The next round span of time: as `round_up` below a minute, whole minutes and hours above."""
+    if seconds <= 50:
+        return round_up(seconds)
+    return next((float(step) for step in _CLOCK_STEPS_S if step >= seconds), round_up(seconds))
+
+
+def top_of(largest: float, least: float, before: float, *, is_time: bool = False) -> float:
     """The top of a scale that has room for `largest`, never below `least`; `before` stays while it fits well."""
-    wanted = max(round_up(largest * 1.05), least)
+    wanted = max((clock_up if is_time else round_up)(largest * 1.05), least)
     if before >= wanted and largest > before * _KEEP_SHARE:
         return before
     return before if before == wanted else wanted

@@ -78,16 +78,19 @@ class CurveLook:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A line across a strip, with its name; `above` says on which side of it trouble lies."""
+    """A line across a strip, with its name. `alarms`: what lies above it is trouble; otherwise it is a setting."""
 
     value: float
     words: str
-    above: bool = True
+    alarms: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class StripPlan:
-    """One strip: curves of one unit. `write` turns a value into words with its unit; `least_top` keeps noise small."""
+    """One strip: curves of one unit. `write` turns a value into words with its unit; `least_top` keeps noise small.
+
+    A single curve is named by the title. `is_time`: values are seconds, and round numbers are those of a clock.
+    """
 
     key: str
     title: str
@@ -95,3 +98,4 @@ class StripPlan:
     write: Callable[[float], str]
     write_tick: Callable[[float], str]
     least_top: float = 1.0
+    is_time: bool = False

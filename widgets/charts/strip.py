@@ -5,6 +5,7 @@ The values are those at the cross-hair, or the newest. What is not known is a da
 
 from __future__ import annotations
 
+import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -25,15 +26,17 @@ from widgets.charts.scale import largest_of, top_of
 from widgets.charts.series import ChartTable, CurveLook, Floats, Limit, Span, StripPlan
 from widgets.theme import Theme
 
-HEAD_PX = 148
+HEAD_PX = 158
 """Room for names and values."""
-SCALE_PX = 44
+SCALE_PX = 52
 """Room for the scale."""
 _LEAST_PX = 54
 _LIMIT_SHARE = 0.92
 _KEY_PX = 16
 _HEAVY = 1.6
 _WHEEL_SHARE = 0.1
+_EDGE_PX = 6
+_OLD_GAPS = 3
 UNKNOWN = "–"
 
 
@@ -171,7 +174,7 @@ class ChartStrip(QWidget):
         first, last = self._seen
         columns = [self._table.column(curve.key)[first:last] for curve in self.plan.curves]
         largest = max([largest_of(*columns), *(limit.value / _LIMIT_SHARE for limit in self._limits_in_reach(columns))])
-        self._top = top_of(largest, self.plan.least_top, self._top)
+        self._top = top_of(largest, self.plan.least_top, self._top, is_time=self.plan.is_time)
 
     def _limits_in_reach(self, columns: list[Floats]) -> list[Limit]:
         """A limit far above everything that happens would flatten the curves; it is told in words then."""
@@ -214,13 +217,14 @@ class ChartStrip(QWidget):
         painter.setOpacity(1.0)
 
     def _paint_limits(self, painter: QPainter) -> None:
-        plot, color = self.plot, self._theme.color("danger")
+        plot = self.plot
         font = self._theme.font("caption")
         metrics = QFontMetrics(font)
         painter.setFont(font)
         for limit in self._limits:
             if limit.value > self._top:
                 continue
+            color = self._theme.color("danger" if limit.alarms else "text_muted")
             y = round(self._y_of(limit.value)) + 0.5
             pen = QPen(color, 1.0)
             pen.setDashPattern([6, 3])
@@ -229,7 +233,7 @@ class ChartStrip(QWidget):
             words = metrics.elidedText(limit.words, Qt.TextElideMode.ElideRight, int(plot.width() / 2))
             width, height = metrics.horizontalAdvance(words) + 6, metrics.height()
             top = y + 1 if y - height < plot.top() else y - height
-            box = QRectF(plot.right() - width if self._mirrored else plot.left(), top, width, height)
+            box = QRectF(plot.left(), top, width, height)  # over the oldest samples, in every language
             ground = QColor(self._theme.color("surface"))
             ground.setAlpha(205)
             painter.fillRect(box, ground)
@@ -251,8 +255,9 @@ class ChartStrip(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
     def _paint_head(self, painter: QPainter) -> None:
-        theme, width = self._theme, HEAD_PX - self._theme.space("small")
-        left = self.width() - HEAD_PX + theme.space("small") if self._mirrored else 0
+        theme = self._theme
+        width = HEAD_PX - theme.space("small") - _EDGE_PX
+        left = self.width() - HEAD_PX + theme.space("small") if self._mirrored else _EDGE_PX
         title_font, font, bold = theme.font("caption", bold=True), theme.font("caption"), theme.font("body", bold=True)
         side = Qt.AlignmentFlag.AlignRight if self._mirrored else Qt.AlignmentFlag.AlignLeft
         flags = side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter
@@ -289,6 +294,8 @@ class ChartStrip(QWidget):
             words_box = QRectF(box.right() - _KEY_PX - 6 - room, box.top(), room, box.height())
         else:
             words_box = QRectF(box.left() + _KEY_PX + 6, box.top(), room, box.height())
+        if len(self.plan.curves) == 1:
+            return  # the title names it
         painter.setFont(font)
         painter.setPen(theme.color("text_muted"))
         words = painter.fontMetrics().elidedText(curve.words, Qt.TextElideMode.ElideRight, int(room))
@@ -312,12 +319,14 @@ class ChartStrip(QWidget):
     def _value(self, curve: CurveLook) -> float | None:
         if self._cross is not None:
             return self._table.at(curve.key, self._cross)
-        if not len(self._table.times):
+        place = int(self._table.times.searchsorted(self._span.end_s + 1e-6)) - 1
+        if place < 0:
             return None
-        if self._span.end_s - self._table.times[-1] > max(self._table.gap_s, 1.0) * 3 and not self._stale:
+        is_old = self._span.end_s - self._table.times[place] > _OLD_GAPS * self._table.gap_s
+        if is_old and not self._stale:
             return None
-        value = float(self._table.column(curve.key)[-1])
-        return None if value != value else value  # noqa: PLR0124  # NaN
+        value = float(self._table.column(curve.key)[place])
+        return None if np.isnan(value) else value
 
     def _written(self, value: float | None) -> str:
         return UNKNOWN if value is None else self.plan.write(value)

@@ -1,0 +1,508 @@
+"""The operators' wishes, bound: following the figures, admission, pausing, ending sessions, alarms, the log."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QApplication, QFileDialog
+
+from app.actions.desk import Desk
+from app.actions.follow_ops import fill_seconds, follow_ops, load_alarms, load_minutes, watch_alarms
+from app.actions.steer_admission import change_admission, follow_admission, preview_admission, set_admission_mode
+from app.actions.steer_operations import (
+    acknowledge_alarm,
+    change_event_status,
+    end_session,
+    export_log,
+    load_log,
+    read_event,
+)
+from app.bridge.deeds import Deeds
+from app.bridge.dialogs import ask
+from app.core.errors import ConsoleError, NotAllowedError
+from app.core.ops_board import LogFilter, OpsBoard, OpsPart
+from app.core.ops_draft import AdmissionDraft, NumberTextError
+from app.core.ops_series import LIVE_S
+from app.core.ops_waits import WaitRow
+from app.core.session import Permission
+from app.i18n import _, figures, ngettext
+from app.screens.main_window import MainWindow
+from app.screens.ops_dialogs import ActDialog, AdmissionDialog, SessionDialog
+from app.screens.ops_screen import LOG, OpsScreen
+from app.screens.ops_words import action_words, mode_words
+from app.screens.words import Advice, advice_for, advice_for_error
+from backend_client.errors import BookingClientError, ForbiddenError, NotSignedInError
+from backend_client.feed import Dial
+from backend_client.wire import (
+    AdmissionMode,
+    EventDetail,
+    EventId,
+    EventStatus,
+    OpsSessionEnded,
+    OpsSessionOutcome,
+    Role,
+)
+
+PREVIEW_MS = 350
+"""A pause in typing after which it is asked what the typed would do."""
+HISTORY_MS = 200
+_LOG = logging.getLogger(__name__)
+_OF_A_PERSON = (
+    "follow-ops", "follow-admission", "watch-alarms", "load-alarms", "load-minutes", "fill-seconds", "preview",
+    "admission", "event-status", "room-status", "end-session", "acknowledge", "load-log", "more-log", "export-log",
+)  # fmt: skip
+_KNOWN = (BookingClientError, ConsoleError)
+
+
+class OpsBindings(QObject):
+    """Binds the operators' screen of one window to one desk; stays when the screens are built anew."""
+
+    def __init__(self, window: MainWindow, desk: Desk, deeds: Deeds, dial: Dial) -> None:
+        super().__init__(window)
+        self._window = window
+        self._desk = desk
+        self._deeds = deeds
+        self._dial = dial
+        self._person: tuple[UUID, Role] | None = None
+        self._sound = False
+        self._heard: set[UUID] = set()
+        self._wanted_row: WaitRow | None = None
+        self._wanted_alarm: UUID | None = None
+        self._dialog: AdmissionDialog | None = None
+        self._pending: Callable[[], Awaitable[Advice]] | None = None
+        self._act_dialog: ActDialog | None = None
+        self._typing, self._moving = self._timer(PREVIEW_MS), self._timer(HISTORY_MS)
+        self._typing.timeout.connect(self._on_typing_timeout)
+        self._moving.timeout.connect(self._on_moving_timeout)
+        desk.store.ops.subscribe(self._on_board_changed)
+        window.screens.shown.connect(self._on_screen_shown)
+        self.connect_screens()
+
+    def _timer(self, ms: int) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(ms)
+        return timer
+
+    def connect_screens(self) -> None:
+        """Bind the screens that were built just now."""
+        screen = self._screen
+        self._window.screens.shown.connect(self._on_screen_shown)
+        screen.event_chosen.connect(self._on_event_chosen)
+        screen.live.view_wanted.connect(self._board.look_at)
+        screen.tabs.currentChanged.connect(self._on_tab_changed)
+        panel = screen.admission
+        panel.draft_changed.connect(self._on_draft_changed)
+        panel.undo_requested.connect(self._board.take_theirs)
+        panel.keep_requested.connect(self._on_keep_requested)
+        panel.review_requested.connect(self._on_review_requested)
+        panel.event_pause_requested.connect(self._on_event_pause_requested)
+        panel.room_pause_requested.connect(self._on_room_pause_requested)
+        screen.blockers.end_requested.connect(self._on_end_requested)
+        screen.alarms.acknowledge_requested.connect(self._on_acknowledge_requested)
+        screen.alarms.sound_wanted.connect(self._on_sound_wanted)
+        screen.alarms.show_sound(self._sound)
+        screen.log.filter_wanted.connect(self._on_filter_wanted)
+        screen.log.more_requested.connect(self._on_more_requested)
+        screen.log.refresh_requested.connect(self._on_refresh_requested)
+        screen.log.export_requested.connect(self._on_export_requested)
+
+    # ------------------------------------------------------------ who looks
+
+    def show_session(self) -> None:
+        """Somebody else works here, or nobody: what the one before followed ends, what this one may see is watched."""
+        session = self._desk.store.session
+        before, self._person = self._person, None if session is None else (session.staff_id, session.role)
+        if before is not None and before != self._person:
+            for deed in _OF_A_PERSON:
+                self._deeds.cancel(deed)
+            self._typing.stop()
+            self._moving.stop()
+            self._heard.clear()
+        if session is not None and session.may(Permission.SEE_OPS):
+            self._deeds.start("watch-alarms", self._watch)
+
+    def enter(self) -> None:
+        """Show the figures."""
+        self._window.screens.go_to(self._screen)
+        self._follow()
+        self._screen.show_all()
+
+    def _follow(self) -> None:
+        if not self._may_follow():
+            return
+        self._deeds.start("follow-ops", self._follow_feed)
+        self._deeds.start("follow-admission", self._follow_admission)
+        self._deeds.start("load-alarms", self._load_alarms)
+
+    def _on_screen_shown(self) -> None:
+        """The feed is followed while it is looked at, or listened to; nobody else pays for it."""
+        if self._is_looked_at():
+            self._follow()
+        elif not self._sound:
+            for deed in ("follow-ops", "follow-admission"):
+                self._deeds.cancel(deed)
+
+    def _is_looked_at(self) -> bool:
+        return self._window.screens.current is self._screen
+
+    def _may_follow(self) -> bool:
+        session = self._desk.store.session
+        return session is not None and session.may(Permission.SEE_OPS)
+
+    async def _follow_feed(self) -> None:
+        await self._quietly(lambda: follow_ops(self._desk, self._dial))
+
+    async def _follow_admission(self) -> None:
+        await self._quietly(lambda: follow_admission(self._desk))
+
+    async def _watch(self) -> None:
+        await self._quietly(lambda: watch_alarms(self._desk, self._is_followed))
+
+    def _is_followed(self) -> bool:
+        return self._deeds.is_running("follow-ops")
+
+    async def _load_alarms(self) -> None:
+        await self._quietly(lambda: load_alarms(self._desk))
+
+    async def _quietly(self, act: Callable[[], Awaitable[None]]) -> None:
+        """What ends because the person has gone, or may not any more, is told on the screen alone."""
+        try:
+            await act()
+        except NotAllowedError:
+            return
+        except ForbiddenError as error:
+            self._board.put_alarms_trouble(error.code)
+
+    # ------------------------------------------------------------ what changes
+
+    def _on_board_changed(self, part: OpsPart) -> None:
+        if OpsPart.ALARMS in part:
+            self._window.show_tabs()
+            self._sound_new()
+        if part & (OpsPart.CONTROL | OpsPart.DRAFT | OpsPart.PREVIEW) and self._dialog is not None:
+            self._dialog.show_board()
+        if part & (OpsPart.VIEW | OpsPart.FIGURES) and not self._moving.isActive() and self._needs_minutes():
+            self._moving.start()
+
+    def _sound_new(self) -> None:
+        """One sound for alarms that were not there before, if the person wants one."""
+        unseen = {alarm.alarm_id for alarm in self._board.unseen_alarms}
+        fresh = unseen - self._heard
+        self._heard = unseen
+        if fresh and self._sound:
+            QApplication.beep()
+
+    def _needs_minutes(self) -> bool:
+        board, live = self._board, self._screen.live
+        if not self._is_looked_at() or self._deeds.is_running("load-minutes") or board.history_trouble:
+            return False
+        span = live.span
+        shows_seconds = span.seconds <= LIVE_S and span.end_s > live.now_s - LIVE_S / 2
+        return not shows_seconds and not board.minutes.covers(board.event_id, span.start_s, span.end_s)
+
+    def _on_moving_timeout(self) -> None:
+        if self._needs_minutes():
+            self._deeds.start("load-minutes", self._load_minutes)
+
+    async def _load_minutes(self) -> None:
+        span = self._screen.live.span
+        await load_minutes(self._desk, span.start_s, span.end_s)
+
+    def _on_event_chosen(self, event_id: EventId) -> None:
+        self._board.choose_event(event_id)
+        for deed, act in (("follow-admission", self._follow_admission), ("fill-seconds", self._fill)):
+            self._deeds.cancel(deed)
+            self._deeds.start(deed, act)
+
+    async def _fill(self) -> None:
+        await self._quietly(lambda: fill_seconds(self._desk))
+
+    def _on_tab_changed(self, place: int) -> None:
+        if place == LOG:
+            self._on_refresh_requested()
+        else:
+            self._deeds.start("load-alarms", self._load_alarms)
+        self._screen.focus_first()
+
+    # ------------------------------------------------------------ admission
+
+    def _on_draft_changed(self, draft: AdmissionDraft) -> None:
+        self._board.put_draft(draft)
+        self._board.put_preview(None)
+        self._typing.start()
+
+    def _on_keep_requested(self) -> None:
+        self._board.keep_mine()
+        self._typing.start()
+
+    def _on_typing_timeout(self) -> None:
+        if not self._board.draft.is_empty and not self._screen.admission.fault_words:
+            self._deeds.cancel("preview")
+            self._deeds.start("preview", self._preview)
+
+    async def _preview(self) -> None:
+        try:
+            await preview_admission(self._desk)
+        except (NumberTextError, ForbiddenError):
+            return  # said beside the field
+
+    def _on_review_requested(self) -> None:
+        if not self._deeds.start("review-admission", self._review):
+            self._screen.admission.review.set_busy(False)
+
+    async def _review(self) -> None:
+        """Show what it does and ask; the dialog stays until the answer is there."""
+        board = self._board
+        self._screen.admission.review.set_busy(False)
+        if board.draft.is_empty or board.control is None:
+            return
+        if board.preview is None:
+            self._on_typing_timeout()
+        dialog = AdmissionDialog(self._window.theme, board, self._window)
+        dialog.kept.connect(self._on_keep_requested)
+        self._dialog = dialog
+        try:
+            await self._ask(dialog, "admission", self._set_admission)
+        finally:
+            board.put_draft(_with_reason(board.draft, dialog.reason.text()))
+            self._dialog = None
+
+    async def _set_admission(self) -> Advice:
+        if self._dialog is not None:
+            self._board.put_draft(_with_reason(self._board.draft, self._dialog.reason.text()))
+        answer = await change_admission(self._desk)
+        mode = "" if answer is None else mode_words(answer.settings.mode)
+        return Advice(_("Admission is set: {mode}").format(mode=mode), "", "success")
+
+    # ------------------------------------------------------------ pausing
+
+    def _on_event_pause_requested(self) -> None:
+        if not self._deeds.start("ask-event", self._ask_event):
+            self._screen.admission.pause_event.set_busy(False)
+
+    async def _ask_event(self) -> None:
+        self._screen.admission.pause_event.set_busy(False)
+        watched = self._board.event
+        if watched is None:
+            return
+        try:
+            event = await read_event(self._desk, watched.event_id)
+        except NotSignedInError:
+            raise
+        except BookingClientError as error:
+            self._screen.tell(advice_for_error(error))
+            return
+        pause = event.status is not EventStatus.PAUSED
+        dialog = self._event_dialog(event, pause=pause)
+
+        async def act() -> Advice:
+            await change_event_status(self._desk, event, dialog.reason.text(), pause=pause)
+            done = _("The sale is paused: {event}") if pause else _("On sale again: {event}")
+            return Advice(done.format(event=event.name), "", "success")
+
+        await self._ask(dialog, "event-status", act)
+
+    def _event_dialog(self, event: EventDetail, *, pause: bool) -> ActDialog:
+        if pause:
+            title, yes = _("Pause the sale of {event}?").format(event=event.name), _("Pause the sale")
+            words = _("Nobody can hold seats any more, at counters neither. What is held can still be paid.")
+        else:
+            title, yes = _("Resume the sale of {event}?").format(event=event.name), _("Resume the sale")
+            words = _("Seats can be held again at once, by everybody.")
+        return ActDialog(self._window.theme, title, words, yes, self._window, danger=pause)
+
+    def _on_room_pause_requested(self) -> None:
+        if not self._deeds.start("ask-room", self._ask_room):
+            self._screen.admission.pause_room.set_busy(False)
+
+    async def _ask_room(self) -> None:
+        self._screen.admission.pause_room.set_busy(False)
+        control = self._board.control
+        if control is None:
+            return
+        settings = control.settings
+        pause = settings.mode is not AdmissionMode.PAUSED
+        mode = AdmissionMode.PAUSED if pause else settings.mode_before_pause
+        if pause:
+            title, yes = _("Pause the waiting room?"), _("Pause the room")
+            words = _("Nobody is let in from now on. Who is inside goes on shopping; who waits keeps the place.")
+        else:
+            title, yes = _("Resume the waiting room?"), _("Resume the room")
+            words = _("People are let in again, gently at first. Mode: {mode}").format(mode=mode_words(mode))
+        dialog = ActDialog(self._window.theme, title, words, yes, self._window, danger=pause)
+
+        async def act() -> Advice:
+            await set_admission_mode(self._desk, mode, dialog.reason.text())
+            return Advice(_("The room is paused") if pause else _("The room lets people in again"), "", "success")
+
+        await self._ask(dialog, "room-status", act)
+
+    # ------------------------------------------------------------ sessions
+
+    def _on_end_requested(self, row: WaitRow) -> None:
+        self._wanted_row = row
+        self._screen.blockers.end.set_busy(False)
+        self._deeds.start("ask-session", self._ask_session)
+
+    async def _ask_session(self) -> None:
+        row = self._wanted_row
+        if row is None:
+            return
+        page = self._screen.blockers
+        dialog = SessionDialog(self._window.theme, row, page.behind(row), page.open_for(row), self._window)
+
+        async def act() -> Advice:
+            answer = await end_session(self._desk, row.blocker, dialog.reason.text())
+            return _ended_words(answer)
+
+        await self._ask(dialog, "end-session", act)
+
+    # ------------------------------------------------------------ alarms
+
+    def _on_acknowledge_requested(self, alarm_id: UUID) -> None:
+        self._wanted_alarm = alarm_id
+        if not self._deeds.start("acknowledge", self._acknowledge):
+            self._screen.alarms.acknowledge.set_busy(False)
+
+    async def _acknowledge(self) -> None:
+        if self._wanted_alarm is None:
+            return
+        try:
+            await acknowledge_alarm(self._desk, self._wanted_alarm)
+        except NotSignedInError:
+            raise
+        except _KNOWN as error:
+            self._screen.alarms.tell(advice_for_error(error))
+            return
+        self._screen.alarms.banner.clear()
+
+    def _on_sound_wanted(self, on: bool) -> None:  # the signal carries what was chosen
+        self._sound = on
+        if on:
+            QApplication.beep()
+
+    # ------------------------------------------------------------ the log
+
+    def _on_filter_wanted(self, wanted: LogFilter) -> None:
+        before = self._board.log_filter
+        self._board.filter_log(wanted)
+        if (before.kind, before.event_only) != (wanted.kind, wanted.event_only):
+            self._deeds.cancel("load-log")
+            self._on_refresh_requested()
+
+    def _on_refresh_requested(self) -> None:
+        self._deeds.start("load-log", self._load_log)
+
+    async def _load_log(self) -> None:
+        await self._quietly(lambda: load_log(self._desk))
+
+    def _on_more_requested(self) -> None:
+        self._deeds.start("more-log", self._load_more)
+
+    async def _load_more(self) -> None:
+        await self._quietly(lambda: load_log(self._desk, more=True))
+
+    def _on_export_requested(self) -> None:
+        self._deeds.start("export-log", self._export)
+
+    async def _export(self) -> None:
+        dialog = QFileDialog(self._window, _("Save the list as a file"))
+        dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters([_("Tables (*.csv)"), _("All files (*)")])
+        dialog.setDefaultSuffix("csv")
+        dialog.setAccessibleName(_("Save the list as a file"))
+        dialog.selectFile("operations.csv")
+        rows = [(entry, action_words(entry)) for entry in self._screen.log.shown]
+        if not await ask(dialog):
+            return
+        path = Path(dialog.selectedFiles()[0])
+        try:
+            await export_log(path, log_heads(), rows)
+        except OSError as error:
+            _LOG.warning("not written: %s", error)
+            self._screen.log.tell(advice_for("file-not-written"))
+            return
+        words = ngettext("{count} entry is in {name}", "{count} entries are in {name}", len(rows))
+        told = words.format(count=figures().number(len(rows)), name=path.name)
+        self._screen.log.tell(Advice(told, "", "success"))
+
+    # ------------------------------------------------------------ asking
+
+    async def _ask(self, dialog: ActDialog, deed: str, act: Callable[[], Awaitable[Advice]]) -> None:
+        """Show a dialog; what it asks for runs as `deed`, and a refusal is read in it while it is there."""
+        if self._act_dialog is not None:
+            dialog.deleteLater()
+            return
+        self._act_dialog, self._pending = dialog, act
+
+        def send() -> None:
+            dialog.set_busy(True)
+            if not self._deeds.start(deed, self._send):
+                dialog.set_busy(False)
+
+        dialog.sent.connect(send)
+        try:
+            await ask(dialog)
+        finally:
+            self._act_dialog = None
+
+    async def _send(self) -> None:
+        dialog, act = self._act_dialog, self._pending
+        if dialog is None or act is None:
+            return
+        try:
+            words = await act()
+        except NotSignedInError:
+            dialog.reject()
+            raise
+        except (*_KNOWN, NumberTextError) as error:
+            self._tell_refused(dialog, advice_for_error(error))
+            return
+        if self._act_dialog is dialog:
+            dialog.set_busy(False)
+            dialog.accept()
+        self._screen.tell(words)
+
+    def _tell_refused(self, dialog: ActDialog, words: Advice) -> None:
+        if self._act_dialog is dialog:
+            dialog.tell(words)
+        else:
+            self._screen.tell(words)
+
+    @property
+    def _screen(self) -> OpsScreen:
+        return self._window.screens.ops
+
+    @property
+    def _board(self) -> OpsBoard:
+        return self._desk.store.ops
+
+
+def log_heads() -> tuple[str, ...]:
+    """Words over the columns of the file, in the language in use."""
+    return (
+        _("Entry"), _("When"), _("Kind"), _("Code"), _("What happened"), _("Who"), _("Subject"), _("Event"),
+        _("From → to"), _("Why"),
+    )  # fmt: skip
+
+
+def _with_reason(draft: AdmissionDraft, reason: str) -> AdmissionDraft:
+    return replace(draft, reason="" if draft.is_empty else reason)
+
+
+def _ended_words(answer: OpsSessionEnded) -> Advice:
+    """What became of a session."""
+    named = figures().joined((str(answer.pid), answer.application))
+    if answer.outcome is OpsSessionOutcome.ENDED:
+        return Advice(_("The session was ended: {session}").format(session=named), "", "success")
+    if answer.outcome is OpsSessionOutcome.GONE:
+        return Advice(_("The session had ended by itself: {session}").format(session=named), "", "info")
+    return Advice(_("The session was told to end: {session}").format(session=named),
+                  _("It is not gone yet; look again in a moment."), "info")  # fmt: skip
