@@ -166,7 +166,7 @@ FIGURES: Mapping[Figure, Declared] = {
     ),
     Figure.EXPIRY_OLDEST_S: Declared(_HOUSE, _LAST, "Since when the time of the oldest of them is over", "holds"),
     Figure.PAYMENTS_UNKNOWN: Declared(
-        _EVENT, _LAST, "Payments that were sent and have no answer, or UNKNOWN", "payment_operations"
+        _EVENT, _LAST, "Payments without an answer: UNKNOWN, or sent for 5 s", "payment_operations"
     ),
     Figure.PAYMENTS_UNKNOWN_OLDEST_S: Declared(
         _HOUSE, _LAST, "Since when the oldest of them is open", "payment_operations"

@@ -93,6 +93,8 @@ class Sales:
             changes = reading.changes.get(event.event_id, _NOTHING)
             figures[Figure.HOLDS_MADE_PER_S] = changes.held / track.seconds_to(second)
             track.put(_Moment(second, shoppers, changes))
+        elif shoppers is not None and not track.moments:
+            track.put(_Moment(second, shoppers, _NOTHING))  # from here on it is counted
         if track.moments and track.age_s >= KNOWN_AFTER_S:
             figures |= _minute_figures(track)
         return EventPart(

@@ -57,7 +57,7 @@ class Application:
     ) -> None:
         self.services = services
         self._tasks: list[asyncio.Task[None]] = []
-        self._watch = watch
+        self.watch = watch
         self._router = Router(
             [mount for route in sorted(routes, key=_rank) for mount in _mounted(route, services)],
             redirect_slashes=False,
@@ -81,8 +81,8 @@ class Application:
     def start(self) -> None:
         """Start tailing; the lifespan does it, and tests that have none."""
         self._tasks.append(asyncio.create_task(self.services.seats.run(), name="seat-tail"))
-        if self._watch is not None:
-            self._tasks.append(asyncio.create_task(self._watch.run(), name="figures"))
+        if self.watch is not None:
+            self._tasks.append(asyncio.create_task(self.watch.run(), name="figures"))
 
     async def stop(self) -> None:
         """Stop tailing and forget the projections."""

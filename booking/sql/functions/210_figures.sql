@@ -101,23 +101,24 @@ CREATE OR REPLACE FUNCTION ticketing_lag() RETURNS double precision LANGUAGE sql
      WHERE k.consumer = 'ticket-issuer'
 $$;
 
--- Payments that were sent and have no answer, by event, currency and age.
+-- Payments without an answer, by event, currency and age: UNKNOWN, or sent for five seconds. What is on its way for less is none.
 CREATE OR REPLACE FUNCTION unknown_payments() RETURNS TABLE (
     event_id integer, currency text, from_s integer, up_to_s integer, count bigint, amount_minor bigint,
     oldest_s double precision
-) LANGUAGE sql STABLE AS $$
+) LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_now timestamptz := booking_now();
+BEGIN
+    RETURN QUERY
     SELECT p.event_id, p.currency, b.from_s, b.up_to_s, count(*), sum(p.amount_minor)::bigint, max(p.age_s)
-      FROM (SELECT o.event_id, o.currency, o.amount_minor, extract(epoch FROM n.now - o.created_at)::float8 AS age_s
-              FROM (SELECT booking_now() AS now OFFSET 0) n
-             CROSS JOIN (SELECT d.operation_id FROM payment_operations d WHERE d.next_attempt_at IS NOT NULL
-                          UNION
-                         SELECT i.operation_id FROM reconciliation_items i WHERE i.resolved_at IS NULL) AS open
-              JOIN payment_operations o USING (operation_id)
-             WHERE o.status IN ('SENT', 'UNKNOWN')) p
+      FROM (SELECT o.event_id, o.currency, o.amount_minor, extract(epoch FROM v_now - o.created_at)::float8 AS age_s
+              FROM payment_operations o
+             WHERE o.status IN ('SENT', 'UNKNOWN')
+               AND (o.status = 'UNKNOWN' OR o.updated_at <= v_now - interval '5 s')) p
       JOIN (VALUES (60, 0), (300, 60), (900, 300), (3600, 900), (86400, 3600), (NULL, 86400)) AS b (up_to_s, from_s)
         ON p.age_s >= b.from_s AND (b.up_to_s IS NULL OR p.age_s < b.up_to_s)
-     GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3
-$$;
+     GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3;
+END $$;
 
 -- The server itself: sessions over the most it allows, commits and deadlocks since it counts, sessions that wait for a lock.
 -- A session's own row stands for all: pg_stat_activity is read once.

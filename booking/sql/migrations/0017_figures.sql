@@ -75,6 +75,9 @@ CREATE TABLE alarms (
 CREATE UNIQUE INDEX alarm_open_once ON alarms (rule) WHERE cleared_at IS NULL;
 CREATE INDEX alarms_by_time ON alarms (raised_at);
 
+-- Charges that have no answer, wherever they were sent: few rows at any time.
+CREATE INDEX operations_unanswered ON payment_operations (created_at) WHERE status IN ('SENT', 'UNKNOWN');
+
 -- The log of what operators, the controller and the alarms did, newest first.
 CREATE INDEX audit_log_of_operations ON audit_log (at)
     WHERE action LIKE 'alarm-%' OR action LIKE 'admission-%' OR action LIKE 'session-%' OR action LIKE 'authority-%'
