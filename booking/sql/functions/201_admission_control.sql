@@ -50,13 +50,13 @@ BEGIN
     RETURN done(v_subject);
 END $$;
 
--- One line of the log; numbered within its event, because whoever writes has the event's settings or leads.
+-- One line of the log; numbered within its event: whoever writes locks the event's settings.
 CREATE OR REPLACE FUNCTION note_admission_change(
     p_event integer, p_at timestamptz, p_principal text, p_name text, p_mode text, p_from float8, p_to float8,
     p_reason text, p_words text, p_numbers jsonb
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtext('admission-changes'), p_event);
+    PERFORM FROM admission_settings s WHERE s.event_id = p_event FOR NO KEY UPDATE;
     INSERT INTO admission_changes
     SELECT p_event, coalesce(max(c.change_no), 0) + 1, p_at, p_principal, p_name, p_mode, p_from, p_to, p_reason,
            p_words, p_numbers
@@ -88,7 +88,7 @@ DECLARE
     v_new    admission_states := jsonb_populate_record(NULL::admission_states, p_state);
     v_change record;
 BEGIN
-    PERFORM FROM admission_leader l WHERE l.holder = p_holder FOR KEY SHARE;
+    PERFORM FROM admission_leader l WHERE l.holder = p_holder FOR SHARE;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
