@@ -191,7 +191,7 @@ async def test_a_room_that_was_slowed_meanwhile_is_not_jumped_back_up(desk: Desk
 async def test_a_silent_room_is_told_when_it_is_back_and_never_higher_than_it_was(desk: Desk) -> None:
     controller = desk.controller()
     await desk.set(mode="automatic", cap_per_minute=1_000)
-    await desk.seconds(controller, 10)
+    await desk.seconds(controller, 20)
     before, told = desk.room.rate, len(desk.room.told)
     desk.room.is_silent = True
     await desk.seconds(controller, 10)
