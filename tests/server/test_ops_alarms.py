@@ -1,0 +1,193 @@
+"""Alarms: raised, cleared, acknowledged, set otherwise; and the log of what was changed (R20, R32)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from uuid import uuid4
+
+import pytest
+
+from backend_client import wire
+from booking.domain.alarms import RULES
+from booking.domain.caller import Role
+from booking.figures import alarm_keeper
+from booking.figures.model import AlarmPart
+from booking.store.database import Database
+from tests.server.box_office import Clock, make_event
+from tests.server.ops_house import OpsHouse, ops_house
+from tests.server.web_api import problem, read
+
+RULE = RULES["payments-fail"]
+
+
+@pytest.fixture
+async def house(sound_database: Database, clock: Clock) -> AsyncIterator[OpsHouse]:
+    await clock.stand_at(await clock.now())
+    async with ops_house(sound_database, clock) as house:
+        await house.second()
+        yield house
+
+
+def fail_payments(house: OpsHouse, count: int) -> None:
+    for _ in range(count):
+        house.api.app.services.meter.provider_answered(is_error=True)
+
+
+async def raised(house: OpsHouse) -> AlarmPart:
+    """The alarm about payments, after its time."""
+    fail_payments(house, 5)
+    for second in range(RULE.raise_after_s):
+        assert payments_alarm((await house.second()).alarms) is None, second
+    alarm = payments_alarm((await house.second()).alarms)
+    assert alarm is not None
+    return alarm
+
+
+def payments_alarm(alarms: tuple[AlarmPart, ...]) -> AlarmPart | None:
+    return next((alarm for alarm in alarms if alarm.rule == RULE.rule), None)
+
+
+async def test_an_alarm_is_raised_after_its_time_and_cleared_after_its_time(house: OpsHouse) -> None:
+    alarm = await raised(house)
+    assert (alarm.value, alarm.severity, alarm.figure) == (1.0, "critical", "payment_error_share")
+    await house.clock.move(seconds=60)  # a minute in which nobody was asked: not known, so nothing is well yet
+    assert payments_alarm((await house.second()).alarms) is not None
+    house.api.app.services.meter.provider_answered(is_error=False)
+    for _ in range(RULE.clear_after_s):
+        assert payments_alarm((await house.second()).alarms) is not None
+    assert payments_alarm((await house.second()).alarms) is None
+    listed = read(await house.api.call("GET", "/v1/ops/alarms", token=await house.staff()), wire.OpsAlarmList)
+    ended = next(one for one in listed.alarms if one.alarm_id == alarm.alarm_id)
+    assert (ended.worst, ended.cleared_at is not None, ended.raise_at, ended.clear_at) == (1.0, True, 0.1, 0.03)
+
+
+async def test_another_watcher_goes_on_with_what_is_open(house: OpsHouse, database: Database, clock: Clock) -> None:
+    alarm = await raised(house)
+    async with ops_house(database, clock) as other:
+        second = await other.second(after_s=5)
+        assert payments_alarm(second.alarms) == alarm
+        assert second.watcher != alarm.alarm_id
+    rows = await database.fetch("SELECT FROM alarms WHERE rule = $1", RULE.rule)
+    assert len(rows) == 1
+
+
+async def test_the_first_who_acknowledges_is_shown_and_the_alarm_stays_open(house: OpsHouse) -> None:
+    alarm = await raised(house)
+    path, key, token = f"/v1/ops/alarms/{alarm.alarm_id}/acknowledge", str(uuid4()), await house.staff()
+    first = await house.api.call(
+        "POST", path, wire.OpsAlarmAcknowledgement(note="calling the bank"), token=token, key=key
+    )
+    assert read(first, wire.OpsAlarm).acknowledged_by == "Some ops"
+    replay = await house.api.call(
+        "POST", path, wire.OpsAlarmAcknowledgement(note="calling the bank"), token=token, key=key
+    )
+    assert replay.headers[wire.REPLAYED_HEADER] == "true"
+    second = await house.api.call("POST", path, {"note": "me too"}, token=await house.staff(Role.SUPERVISOR))
+    assert (read(second, wire.OpsAlarm).acknowledged_by, read(second, wire.OpsAlarm).note) == (
+        "Some ops", "calling the bank",
+    )  # fmt: skip
+    shown = payments_alarm((await house.second()).alarms)
+    assert shown is not None
+    assert (shown.acknowledged_by, shown.cleared_at) == ("Some ops", None)
+
+
+async def test_an_alarm_that_there_never_was(house: OpsHouse) -> None:
+    answer = await house.api.call("POST", f"/v1/ops/alarms/{uuid4()}/acknowledge", {}, token=await house.staff())
+    problem(answer, wire.ErrorCode.ALARM_NOT_FOUND)
+    change = wire.OpsAlarmRuleChange(expected_version=1, reason="?", raise_at=1.0)
+    answer = await house.api.call("PUT", "/v1/ops/alarm-rules/none-such", change, token=await house.staff())
+    problem(answer, wire.ErrorCode.ALARM_NOT_FOUND)
+
+
+async def test_a_rule_is_set_from_the_version_seen_and_holds_from_then_on(
+    house: OpsHouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alarm_keeper, "RULES_EVERY_S", 0.0)
+    token, path = await house.staff(), f"/v1/ops/alarm-rules/{RULE.rule}"
+    change = wire.OpsAlarmRuleChange(expected_version=1, reason="the bank is slow today", raise_after_s=0, raise_at=0.9)
+    rule = read(await house.api.call("PUT", path, change, token=token), wire.OpsAlarmRule)
+    assert (rule.version, rule.raise_at, rule.clear_at, rule.raise_after_s) == (2, 0.9, 0.03, 0)
+    stale = await house.api.call("PUT", path, change, token=await house.staff(Role.SUPERVISOR))
+    problem(stale, wire.ErrorCode.SETTINGS_CHANGED)
+    rules = read(await house.api.call("GET", "/v1/ops/alarm-rules", token=token), wire.OpsAlarmRuleList)
+    assert {one.rule for one in rules.rules} == set(RULES)
+    fail_payments(house, 3)
+    assert payments_alarm((await house.second()).alarms) is not None
+    off = wire.OpsAlarmRuleChange(expected_version=2, reason="not today", enabled=False)
+    assert read(await house.api.call("PUT", path, off, token=token), wire.OpsAlarmRule).enabled is False
+    assert payments_alarm((await house.second()).alarms) is None, "a rule that is off ends its alarm"
+
+
+WRONG_RULES: tuple[tuple[dict[str, object], str], ...] = (
+    ({"raise_at": 0.01}, "/clear_at"),
+    ({"clear_at": 0.5}, "/clear_at"),
+    ({}, ""),
+    ({"raise_at": -1.0}, "/raise_at"),
+    ({"raise_after_s": 3601}, "/raise_after_s"),
+    ({"severity": "loud"}, "/severity"),
+    ({"reason": ""}, "/reason"),
+)
+
+
+async def test_a_rule_that_would_flutter_is_refused_by_its_field(house: OpsHouse) -> None:
+    token = await house.staff()
+    for change, pointer in WRONG_RULES:
+        body = {"expected_version": 1, "reason": "why not", **change}
+        answer = await house.api.call("PUT", f"/v1/ops/alarm-rules/{RULE.rule}", body, token=token)
+        assert [field.pointer for field in problem(answer, wire.ErrorCode.INVALID_REQUEST).fields] == [pointer], change
+
+
+async def test_the_log_has_every_change_with_who_when_from_to_and_why(house: OpsHouse) -> None:
+    event_id = await make_event(house.api.db)
+    token = await house.staff()
+    await house.api.call(
+        "PUT", f"/v1/events/{event_id}/settings",
+        wire.EventSettingsChange(expected_version=1, reason="a long queue", hold_ttl_s=240), token=token,
+    )  # fmt: skip
+    await house.api.call(
+        "POST", f"/v1/events/{event_id}/pause", wire.EventStatusChange(expected_version=2, reason="wet stage"),
+        token=token,
+    )  # fmt: skip
+    await raised(house)
+    page = read(await house.api.call("GET", "/v1/ops/log?limit=1", token=token), wire.OpsLog)
+    assert page.next_before is not None
+    (newest,) = page.entries
+    assert (newest.kind, newest.who, newest.subject, newest.action) == ("alarm", "alarms", RULE.rule, "alarm-raised")
+    before = page.next_before.isoformat().replace("+00:00", "Z")
+    rest = read(await house.api.call("GET", f"/v1/ops/log?before={before}", token=token), wire.OpsLog)
+    assert rest.next_before is None
+    assert [(one.kind, one.who, one.reason, one.event_id) for one in rest.entries] == [
+        ("status", "Some ops", "wet stage", event_id), ("settings", "Some ops", "a long queue", event_id),
+    ]  # fmt: skip
+    assert rest.entries[0].changes == (wire.OpsLogChange(name="", was="ON_SALE", now="PAUSED"),)
+    assert rest.entries[1].changes == (wire.OpsLogChange(name="hold_ttl_s", was="300", now="240"),)
+    only = read(await house.api.call("GET", f"/v1/ops/log?kind=status&event_id={event_id}", token=token), wire.OpsLog)
+    assert [one.kind for one in only.entries] == ["status"]
+
+
+WRONG_QUERIES = {
+    "log?kind=gossip": "query:kind",
+    "log?limit=0": "query:limit",
+    "log?limit=501": "query:limit",
+    "log?before=yesterday": "query:before",
+    "log?event_id=-1": "query:event_id",
+    "history?step=hour": "query:step",
+    "history?from=2026-01-01T00:00:00": "query:from",
+    "history?event_id=1.5": "query:event_id",
+    "history?until=9999-01-01T00:00:00Z": "query:until",
+}
+
+
+async def test_a_query_that_cannot_be_is_refused_by_its_name(house: OpsHouse) -> None:
+    token = await house.staff()
+    for query, pointer in WRONG_QUERIES.items():
+        answer = await house.api.call("GET", f"/v1/ops/{query}", token=token)
+        assert [field.pointer for field in problem(answer, wire.ErrorCode.INVALID_REQUEST).fields] == [pointer], query
+
+
+async def test_the_whole_system_is_shown_to_operators_alone(house: OpsHouse) -> None:
+    for role in (None, Role.FAN, Role.CLERK):
+        token = await house.api.token_of(role)
+        for path in ("figures", "history", "lock-waits", "alarms", "alarm-rules", "log"):
+            answer = await house.api.call("GET", f"/v1/ops/{path}", token=token)
+            problem(answer, wire.ErrorCode.NOT_SIGNED_IN if role is None else wire.ErrorCode.FORBIDDEN)
