@@ -13,7 +13,7 @@ _REASON = {"reason": "the demo's waiting room"}
 
 
 async def open_waiting_room(api_url: str, room_url: str, name: str, password: str) -> int:
-    """Give the event a waiting room and have it ask for tokens; both may be so already. Returns the event's id.
+    """Give the event a waiting room, have it ask for tokens and steered; all may be so already. Returns the event's id.
 
     Raises:
         httpx.HTTPError: the API or the room did not do it.
@@ -34,7 +34,17 @@ async def open_waiting_room(api_url: str, room_url: str, name: str, password: st
         if not settings.get("admission", False):
             change = {"expected_version": settings["version"], "admission": True, **_REASON}
             await _done(client.put(settings_url, json=change, headers={**signed_in, "Idempotency-Key": str(uuid4())}))
+        await _have_it_steered(client, f"{api_url}/v1/events/{event_id}/admission", signed_in)
     return event_id
+
+
+async def _have_it_steered(client: httpx.AsyncClient, url: str, signed_in: dict[str, str]) -> None:
+    """By the controller, unless somebody has decided otherwise: the settings outlive the demo's end."""
+    admission = await _done(client.get(url, headers=signed_in))
+    if admission["settings"]["version"] == 0:
+        wish = {"expected_version": 0, "mode": "automatic", "cap_per_minute": 600, "least_per_minute": 30,
+                "total_active_users": 500, **_REASON}  # fmt: skip
+        await _done(client.put(url, json=wish, headers={**signed_in, "Idempotency-Key": str(uuid4())}))
 
 
 async def _event(client: httpx.AsyncClient, api_url: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from booking.rush.conductor import Second
 from booking.store.database import Database
 
 _BEFORE_S = 15.0
-_OVER_S = 5
+_OVER_S = 15
 _SETTLED_AFTER_S = 10.0
 _WITHIN_P99 = 300.0
 
@@ -30,7 +30,7 @@ class Steered:
     """One run's steering. None where there was no slowness, or nothing of the kind.
 
     `half_after_s`: from the slowness until the rate told was half of what it had been. `overshoot`: the highest rate
-    told after it over the one before, less 1; `let_in_overshoot` the same of people really let in, over five seconds.
+    told after it over the one before, less 1; `let_in_overshoot` the same of people really let in, over fifteen seconds.
     `hold_p99_*` in ms: of the middle second of each stretch; `recovered_after_s`: from its end until p99 stays good.
     """
 

@@ -23,7 +23,8 @@ from booking.sql import query
 from booking.store import admission_queries
 from booking.store.database import Database
 from booking.workers.admission_worker import Controller
-from tests.room.room_process import Visitor, room_running
+from booking.workers.room_line import RoomLine
+from tests.room.room_process import Room, Visitor, room_running
 from tests.server.box_office import Clock, make_event
 from tests.server.web_api import Api, api_over
 
@@ -280,6 +281,46 @@ async def with_room(database: Database, dsn: str, folder: Path) -> AsyncIterator
         opening = {"opens_at": "2026-01-01T00:00:00Z", "reason": "test", "queueing": "fifo"}
         assert (await staff.call("PUT", f"/v1/rooms/{event}", opening)).status_code == 201
         yield api, staff, event
+
+
+async def figures_of(staff: Visitor, event: int) -> wire.RoomFigures:
+    answer = await staff.call("GET", f"/v1/rooms/{event}")
+    assert answer.status_code == 200, answer.text
+    return msgspec.json.decode(answer.content, type=wire.RoomFigures)
+
+
+async def test_a_room_that_is_killed_and_started_elsewhere_is_found_and_set_again(
+    database: Database, dsn: str, tmp_path: Path
+) -> None:
+    """Its settings are durable, its address is new: the controller follows it."""
+    folder = tmp_path / "data"
+    account = ServiceAccount(database)
+    line = RoomLine(account.token)
+    controller = Controller(database, account, line, Told(database))
+    event = await make_event(database, 40, admission=True)
+    async with api_over(database) as api:
+        ops = await api.staff(Role.OPS)
+
+        async def steered(room: Room, version: int, rate: int) -> None:
+            body = {"expected_version": version, "reason": "test", "mode": "manual", "manual_per_minute": rate}
+            assert (await api.call("PUT", f"/v1/events/{event}/admission", body, token=ops)).status_code == 200
+            async with asyncio.timeout(20):
+                staff = Visitor(room.client, ops)
+                while (await figures_of(staff, event)).settings.new_users_per_minute != rate:
+                    await controller.once()
+                    await asyncio.sleep(0.1)
+
+        async with room_running(folder, "--dsn", dsn) as room:
+            opening = {"opens_at": "2026-01-01T00:00:00Z", "reason": "test", "queueing": "fifo"}
+            await Visitor(room.client, ops).call("PUT", f"/v1/rooms/{event}", opening)
+            await steered(room, 0, 90)
+            first = room.process.url
+        await controller.once()
+        assert not controller.events[event].room.is_there
+        async with room_running(folder, "--dsn", dsn) as room:
+            assert room.process.url != first
+            await steered(room, 1, 40)
+    await line.close()
 
 
 async def test_it_finds_a_real_room_and_sets_it_with_a_token_of_its_own(

@@ -37,7 +37,7 @@ def test_a_fixed_rate_is_never_halved_and_too_high_a_one_is_seen() -> None:
     assert judged(told((1, 600), (70, 100), (90, 780))).overshoot == pytest.approx(0.3)
 
 
-def test_people_really_let_in_are_judged_over_five_seconds() -> None:
+def test_people_really_let_in_are_judged_over_fifteen_seconds() -> None:
     seconds = [second(at, 50.0, admitted=10 if at < 100 else 15) for at in range(120)]
     assert judged(told((1, 600)), seconds).let_in_overshoot == pytest.approx(0.5)
 
