@@ -291,7 +291,12 @@ class ItemForm(QWidget):
             if action is ItemAction.HAND_TO_TILL:
                 self.tills_wanted.emit()
             first = next(
-                (edit for edit in (self.amount, self.order, self.reference, self.reason) if edit.isVisible()), None
+                (
+                    one
+                    for one in (self.tills.tills, self.amount, self.order, self.reference, self.reason)
+                    if one.isVisible()
+                ),
+                None,
             )
             if first is not None:
                 first.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -23,6 +23,7 @@ PROOFS: Final[Mapping[str, tuple[str, ...]]] = {
     "P10": (f"{_S}test_webhooks.py::test_p10_a_refused_and_an_accepted_attempt_in_any_order_and_twice",),
     "P11": (f"{_S}test_webhooks.py::test_p11_one_event_five_times_two_in_parallel_is_one_row",),
     "P12": (
+        f"{_S}test_provider_events_over_http.py::test_p12_the_database_is_away_the_provider_sends_again_and_it_is_applied_once",
         f"{_S}test_webhooks.py::test_p12_raw_bytes_are_verified_and_each_refusal_is_counted",
         f"{_S}test_webhooks.py::test_p12_with_the_database_away_the_provider_is_told_to_come_again",
     ),
@@ -63,7 +64,10 @@ PROOFS: Final[Mapping[str, tuple[str, ...]]] = {
         f"{_U}test_money.py::test_p23_every_price_up_to_a_hundred_is_exact",
         f"{_U}test_money.py::test_p23_what_is_no_int_is_a_type_error",
     ),
-    "P24": (f"{_U}test_money.py::test_p24_a_thousand_baskets_sum_to_what_was_shown",),
+    "P24": (
+        f"{_U}test_money.py::test_p24_a_thousand_baskets_sum_to_what_was_shown",
+        f"{_S}test_provider_events_over_http.py::test_p24_shown_authorized_and_the_sum_of_the_lines_are_one",
+    ),
     "P25": (f"{_U}test_money.py::test_p25_7007_at_seven_per_cent",),
     "P26": (f"{_S}test_refund_expiry.py::test_p26_a_capture_on_day_eight_of_a_seven_day_authorization",),
     "P30": (

@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator
 import msgspec
 import pytest
 
-from booking.domain.caller import Caller
+from backend_client import wire
+from booking.domain.caller import Caller, Role
 from booking.domain.errors import (
     ActionNotAllowedError,
     BookingError,
@@ -30,8 +31,10 @@ from tests.server.box_office import Desk, count, fan, reported, seat_states, til
 from tests.server.reconciliation_books import Books, Comparison
 from tests.server.reconciliation_house import House, failed_capture, offered, open_house
 from tests.server.refund_desk import follow_up, issued, pay_part, refund
+from tests.server.web_api import api_over, problem, read
 
 TAKE_BACK = ItemAction.TAKE_BACK
+FORBIDDEN = wire.ErrorCode.FORBIDDEN
 
 
 @pytest.fixture
@@ -300,3 +303,18 @@ async def test_blocked_seats_go_with_no_other_act(house: House) -> None:
     with pytest.raises(InvalidRequestError) as refused:
         await house.act(item, ItemAction.CAPTURE, seats_to_sale=False)
     assert [fault.pointer for fault in refused.value.fields] == ["/seats_to_sale"]
+
+
+async def test_over_http_the_order_is_taken_back_and_the_item_says_so(house: House) -> None:
+    step, item = await failed_capture(house)
+    async with api_over(house.db) as api:
+        supervisor, path = await api.staff(Role.SUPERVISOR), f"/v1/reconciliation/items/{item.item.item_id}"
+        wish = wire.ItemActionRequest(action=wire.ItemAction.TAKE_BACK, version=item.item.version, reason="Never paid")
+        problem(await api.call("POST", f"{path}/actions", wish, token=await api.staff(Role.CLERK)), FORBIDDEN)
+        done = read(await api.call("POST", f"{path}/actions", wish, token=supervisor), wire.ItemDetail)
+        assert (done.item.state, done.item.resolved_by) == (wire.ItemState.RESOLVED, "Some supervisor")
+        assert done.order is not None
+        assert str(done.order.order_id) == str(step.order.order_id)
+        assert done.order.status is wire.OrderStatus.CANCELLED
+        problem(await api.call("POST", f"{path}/actions", wish, token=supervisor), wire.ErrorCode.ITEM_CHANGED)
+    await house.work()

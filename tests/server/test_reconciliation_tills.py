@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator
 from uuid import UUID, uuid4
 
 import pytest
+from msgspec.structs import replace
 
+from backend_client import wire
 from booking.domain.caller import Caller, Role
 from booking.domain.errors import (
     ActionNotAllowedError,
@@ -29,6 +31,7 @@ from booking.store.database import Database
 from tests.server.box_office import Desk, count, reported, till
 from tests.server.reconciliation_house import House, offered, open_house, stray_charge
 from tests.server.refund_desk import issued, pay_part, refund
+from tests.server.web_api import api_over, problem, read
 
 HAND = ItemAction.HAND_TO_TILL
 GIVEN = ResultOutcome.SUCCEEDED
@@ -271,3 +274,34 @@ async def test_what_a_till_needs_is_named(house: House, members: dict[str, objec
     with pytest.raises(InvalidRequestError) as refused:
         await house.act(item, HAND, **members)  # type: ignore[arg-type]
     assert [fault.pointer for fault in refused.value.fields] == pointers
+
+
+async def test_over_http_a_supervisor_hands_it_over_and_the_till_gives_it(house: House) -> None:
+    """From the list of tills to the report of the one that gave it; who may read and do what."""
+    async with api_over(house.db) as api:
+        order, _, item = await owed(house)
+        device = uuid4()
+        seller, supervisor = await api.staff(Role.CLERK, device), await api.staff(Role.SUPERVISOR)
+        problem(await api.call("GET", "/v1/tills", token=seller), wire.ErrorCode.FORBIDDEN)
+        found = read(await api.call("GET", "/v1/tills", token=supervisor), wire.TillList)
+        assert device in {one.device_id for one in found.tills}
+        path = f"/v1/reconciliation/items/{item.item.item_id}/actions"
+        wish = wire.ItemActionRequest(
+            action=wire.ItemAction.HAND_TO_TILL, version=item.item.version, reason="The buyer is there",
+            device_id=wire.DeviceId(device), way=wire.RefundWay.CASH,
+        )  # fmt: skip
+        none = await api.call("POST", path, replace(wish, device_id=wire.DeviceId(uuid4())), token=supervisor)
+        fault = problem(none, wire.ErrorCode.INVALID_REQUEST).fields[0]
+        assert (fault.pointer, fault.message) == ("/device_id", "a till at which somebody is at work")
+        handed = read(await api.call("POST", path, wish, token=supervisor, key="once"), wire.ItemDetail)
+        again = read(await api.call("POST", path, wish, token=supervisor, key="once"), wire.ItemDetail)
+        assert (handed.item.version, len(handed.operations)) == (again.item.version, len(again.operations))
+        waiting = read(await api.call("GET", "/v1/returns", token=seller), wire.OrderList)
+        assert [one.order_id for one in waiting.orders] == [order.order_id]
+        shown = read(await api.call("GET", f"/v1/orders/{order.order_id}", token=seller), wire.Order)
+        (mine,) = [one for one in shown.operations if one.device_id == device]
+        report = wire.ResultReport(outcome=wire.ResultOutcome.SUCCEEDED, amount_minor=mine.amount_minor)
+        told = await api.call("PUT", f"/v1/payments/{mine.operation_id}/result", report, token=seller)
+        assert read(told, wire.ResultAnswer).operation.status == "SUCCEEDED"
+        assert read(await api.call("GET", "/v1/returns", token=seller), wire.OrderList).orders == ()
+        problem(await api.call("GET", f"/v1/orders/{order.order_id}", token=seller), wire.ErrorCode.ORDER_NOT_FOUND)

@@ -17,6 +17,7 @@ from app.core.refund import (
     cancel_request,
     cancellable_tickets,
     chosen_minor,
+    detail_after,
     has_pending_refund,
     needs_second_person,
     order_steps,
@@ -38,8 +39,10 @@ from backend_client.wire import (
     OrderStatus,
     OrderSummary,
     PaymentOperation,
+    RefundableCharge,
     RefundableOrder,
     RefundableTicket,
+    RefundAnswer,
     RefundWay,
     SeatRef,
     Ticket,
@@ -210,3 +213,48 @@ def test_the_same_refund_keeps_its_key_until_its_answer_is_known() -> None:
     assert keys == ["a", "a", "b"]
     desk.settle_key(ORDER)
     assert desk.key_for(ORDER, other, lambda: next(made)) == "c"
+
+
+CHARGE = RefundableCharge(
+    operation_id=OperationId(UUID(int=50)), kind=OperationKind.SALE, provider="zvt", charged_minor=6_000,
+    refunded_minor=0, pending_minor=0, refundable_minor=6_000,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("status", "why_not", "left", "back", "pending"),
+    [
+        (OperationStatus.SUCCEEDED, "refunded", 4_000, 2_000, 0),
+        (OperationStatus.SENT, "refund-pending", 4_000, 0, 2_000),
+        (OperationStatus.DECLINED, "", 6_000, 0, 0),
+    ],
+)
+def test_an_order_that_cannot_be_read_again_is_shown_as_its_refund_left_it(
+    status: OperationStatus, why_not: str, left: int, back: int, pending: int
+) -> None:
+    """What was just given is not offered again."""
+    refund = operation(60, OperationKind.REFUND, status, parent_id=CHARGE.operation_id)
+    gone = replace(ticket(1).ticket, status=TicketStatus.VOID if why_not == "refunded" else TicketStatus.ISSUED)
+    answer = RefundAnswer(order=order(refund), refunds=(refund,), tickets=(gone,))
+    after = detail_after(replace(DETAIL, charges=(CHARGE,)), answer, refunded=True)
+    assert after.tickets == (RefundableTicket(ticket=gone, why_not=why_not), *DETAIL.tickets[1:])
+    (charge,) = after.charges
+    assert (charge.refunded_minor, charge.pending_minor, charge.refundable_minor) == (back, pending, left)
+    assert (after.refundable_minor, after.order.operations) == (left, (refund,))
+    assert after.approval_above_minor == (3_000 if status is OperationStatus.DECLINED else 1_000)
+    assert (ticket(1) in refundable_tickets(after)) is (status is OperationStatus.DECLINED)
+
+
+def test_a_charge_that_brought_nothing_gives_nothing_back_afterwards() -> None:
+    lost = replace(CHARGE, refundable_minor=0)
+    answer = RefundAnswer(order=order(), refunds=(), tickets=())
+    assert detail_after(replace(DETAIL, charges=(lost,)), answer, refunded=True).refundable_minor == 0
+
+
+def test_a_ticket_that_was_made_void_can_still_be_refunded() -> None:
+    gone = replace(ticket(1).ticket, status=TicketStatus.VOID)
+    answer = RefundAnswer(order=order(), refunds=(), tickets=(gone,))
+    after = detail_after(replace(DETAIL, charges=(CHARGE,), approval_above_minor=None), answer, refunded=False)
+    assert after.tickets[0] == RefundableTicket(ticket=gone)
+    assert [one.ticket_id.int for one in cancellable_tickets(after)] == [2]
+    assert (after.refundable_minor, after.approval_above_minor) == (6_000, None)

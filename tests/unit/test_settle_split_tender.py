@@ -7,6 +7,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from msgspec.structs import replace
 
 from app.actions.hold_seats import expire_due, release_hold
 from app.actions.leave_sale import leave_paid_parts
@@ -245,6 +246,24 @@ async def test_t6_a_reversal_that_hits_another_receipt_is_no_return(counter: Cou
     assert NoticeCode.TERMINAL_DIFFERS in counter.notices
     assert (await give_back(counter, card)).status is not OperationStatus.SUCCEEDED
     assert counter.terminal.booked == [other]
+
+
+async def test_t6_what_another_terminal_booked_is_not_reversed_by_its_receipt_here(counter: Counter) -> None:
+    """Handed to this till: that receipt is another booking of this terminal, so the buyer presents the card."""
+    await pay_card(counter.desk, part_minor=2000)
+    await leave_paid_parts(counter.desk)
+    booked = list(counter.terminal.booked)
+    (card,) = returns(counter)
+    assert counter.sale.order is not None
+    order = counter.sale.order
+    elsewhere = tuple(
+        replace(one, device_id=DeviceId(UUID(int=98))) if one.operation_id == card.parent_id else one
+        for one in order.operations
+    )
+    done = await return_money(counter.desk, replace(order, operations=elsewhere), card)
+    assert done.status is OperationStatus.SUCCEEDED
+    assert counter.terminal.booked == booked
+    assert [result.amount_minor for result in counter.terminal.refunded] == [2000]
 
 
 async def test_money_of_another_counter_is_not_given_back_here(counter: Counter) -> None:

@@ -47,11 +47,18 @@ WITH item AS MATERIALIZED (
       JOIN operation_evidence e ON e.operation_id = p.operation_id
       LEFT JOIN devices d ON 'device:' || d.device_id = e.source
     UNION ALL
-    -- What a provider told of a charge that is not here: its events wait for it. (Others are evidence by now.)
+    -- What a provider told of a charge that is not here: its events wait for it, or are nobody's. (Others are evidence by now.)
     SELECT v.received_at, 'webhook', 'webhook-received', v.provider, NULL, (v.body ->> 'amount_minor')::bigint,
            coalesce(v.body ->> 'currency', ''), v.state || ' ' || v.body::text
-      FROM item m JOIN provider_events v ON v.next_attempt_at IS NOT NULL AND v.provider = m.provider
-           AND v.body ->> 'provider_ref' = m.detail ->> 'provider_ref'
+      FROM item m
+     CROSS JOIN LATERAL (
+           SELECT w.* FROM provider_events w
+            WHERE w.next_attempt_at IS NOT NULL AND w.provider = m.provider
+              AND w.body ->> 'provider_ref' = m.detail ->> 'provider_ref'
+            UNION ALL
+           SELECT w.* FROM provider_events w
+            WHERE w.state = 'stray' AND w.provider = m.provider
+              AND w.body ->> 'provider_ref' = m.detail ->> 'provider_ref') v
      WHERE m.operation_id IS NULL
     UNION ALL
     SELECT x.at, 'sale', x.title, '', NULL, NULL, '', x.body
