@@ -11,6 +11,7 @@ once, a worker that dies, and a busy sale are all harmless. `Retention` is the o
   issuer have a place in it. A consumer that is gone for good keeps it all (`work --figures` tells of it): delete its
   row of `consumer_offsets`.
 - The seat feed is kept as long as a client may come back to its place; older clients load the snapshot again.
+- Minutes of figures are kept `figures` long, alarms that ended `alarms` long; what was done about them is in the audit log.
 - Refresh tokens go `tokens` after their session has ended, counts of failed sign-ins `login_attempts` after the last.
 """
 
@@ -44,6 +45,8 @@ class Retention:
     seat_feed: timedelta = timedelta(hours=1)
     tokens: timedelta = timedelta(days=1)
     login_attempts: timedelta = timedelta(days=1)
+    figures: timedelta = timedelta(days=90)
+    alarms: timedelta = timedelta(days=400)
 
 
 DEFAULT = Retention()
@@ -72,6 +75,8 @@ async def forget(db: Database, settings: Retention = DEFAULT, *, batch: int = BA
         "login_attempts": await _until_none(
             lambda: retention_queries.forget_login_attempts(db, settings.login_attempts, batch), batch
         ),
+        "figures": await _until_none(lambda: retention_queries.prune_figures(db, settings.figures, batch), batch),
+        "alarms": await _until_none(lambda: retention_queries.prune_alarms(db, settings.alarms, batch), batch),
     }
 
 

@@ -50,6 +50,16 @@ async def forget_login_attempts(db: Database, kept: timedelta, batch: int) -> in
     return await _count(db, "forget_login_attempts", kept, batch)
 
 
+async def prune_figures(db: Database, kept: timedelta, batch: int) -> int:
+    """Delete minutes of figures."""
+    return await _count(db, "prune_figures_minutes", kept, batch)
+
+
+async def prune_alarms(db: Database, kept: timedelta, batch: int) -> int:
+    """Delete alarms that ended."""
+    return await _count(db, "prune_alarms", kept, batch)
+
+
 async def _count(db: Database, query: str, *args: object) -> int:
     row = await _run(db, query, *args)
     return 0 if row is None else int(row[0])

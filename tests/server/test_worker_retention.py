@@ -235,3 +235,20 @@ async def test_the_worker_goes_on_by_itself(desk: Desk, clock: Clock) -> None:
         worker.cancel()
         await asyncio.gather(worker, return_exceptions=True)
     assert worker.cancelled()
+
+
+async def test_minutes_of_figures_and_alarms_that_ended_go_and_open_alarms_stay(desk: Desk, clock: Clock) -> None:
+    await desk.db.fetch(
+        "INSERT INTO figures_minutes SELECT 0, date_trunc('minute', booking_now(), 'UTC') - d * interval '1 day', ''"
+        " FROM generate_series(0, 99, 33) AS d"
+    )
+    await desk.db.fetch(
+        "INSERT INTO alarms (alarm_id, rule, figure, severity, raised_at, value, worst, raise_at, clear_at, cleared_at)"
+        " SELECT gen_random_uuid(), r, 'lock_waits', 'warning', booking_now() - interval '500 days', 1, 1, 1, 0,"
+        " CASE r WHEN 'over' THEN booking_now() END FROM unnest('{over,open}'::text[]) AS r"
+    )
+    gone = await forget(desk.db, batch=1)
+    assert (gone["figures"], gone["alarms"]) == (1, 1)
+    assert [row["rule"] for row in await desk.db.fetch("SELECT rule FROM alarms")] == ["open"]
+    await clock.move(seconds=90 * 86_400)
+    assert (await forget(desk.db))["figures"] == 3
