@@ -259,7 +259,7 @@ class OpsAdmissionPanel(QWidget):
         if enter and self.review.isEnabled():
             self.review.click()
             event.accept()
-        elif event.key() == Qt.Key.Key_Escape and self.undo.isVisible():
+        elif event.key() == Qt.Key.Key_Escape and not self._board.draft.is_empty:
             self.undo_requested.emit()
             event.accept()
         else:

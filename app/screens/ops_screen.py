@@ -283,7 +283,7 @@ class OpsScreen(QWidget):
         if event.key() == Qt.Key.Key_Escape and self._is_large:
             return self._turn_large
         if event.key() == Qt.Key.Key_Escape:
-            return _nothing
+            return self._leave_field
         modified = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if modified or isinstance(QApplication.focusWidget(), QLineEdit):
             return None
@@ -299,6 +299,11 @@ class OpsScreen(QWidget):
 
     def _turn_large(self) -> None:
         self.show_large(not self._is_large)
+
+    def _leave_field(self) -> None:
+        """Esc belongs to this screen, whatever is open at the counter: it goes from what is typed to the charts."""
+        if self.admission.isAncestorOf(QApplication.focusWidget() or QWidget()):
+            self.live.focus_first()
 
     def _to_admission(self) -> None:
         self.show_page(LIVE)
@@ -316,5 +321,3 @@ def _press(button: AsyncButton) -> None:
         button.click()
 
 
-def _nothing() -> None:
-    """Esc belongs to this screen, whatever is open on it."""

@@ -72,7 +72,7 @@ class ChartStack(QWidget):
         """Where the cross-hair is."""
         return self._cross
 
-    def strip(self, key: str) -> ChartStrip:
+    def strip_of(self, key: str) -> ChartStrip:
         """A strip by its key."""
         return next(strip for strip in self.strips if strip.plan.key == key)
 
