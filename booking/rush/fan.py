@@ -1,7 +1,7 @@
 """One fan who comes through the waiting room: join, wait, the turn, look at the map, hold, fill in, pay (R16–R18).
 
-Who a fan is (how long he looks, what he wants, whether he buys, how patient he is) depends on his number alone, so that
-the same people come whatever the room does with them.
+Who a fan is (how long he looks, what he wants, whether he buys, how patient he is, what his bank says) depends on his
+number alone, so that the same people come whatever the room does with them.
 """
 
 from __future__ import annotations
@@ -48,6 +48,9 @@ class Fan(Shopper):
         self._fills_in_s = _triangle(rng, traffic.form_s)
         self._buys = rng.random() < traffic.buyers
         self._leaves = rng.random() < traffic.releases
+        self._declined = rng.random() < traffic.declines
+        # His patience is his own, however often it is asked for before.
+        self._moods = Random(rng.getrandbits(64))  # noqa: S311
         self._queue_path = f"/v1/events/{office.plan.sale.event_id}/queue"
         self._token_asked_at = 0.0
 
@@ -146,6 +149,12 @@ class Fan(Shopper):
             return "did not pay"
         self._office.counts["tickets"] += len(got)
         return "bought"
+
+    def _card_declines(self) -> bool:
+        return self._declined
+
+    def _is_patient(self) -> bool:
+        return self._moods.random() < self._office.plan.traffic.patience
 
     def _form_filled_in(self) -> float:
         return asyncio.get_running_loop().time() + self._fills_in_s

@@ -108,7 +108,7 @@ def _steering_words(verdict: Verdict) -> list[str]:
             f" {run.waits.quantile_ms(0.99) / 1000:.0f} s"
         ),
         (
-            f"sold: {steered.tickets:,} tickets in {steered.orders:,} orders; the till {till.tickets:,} in"
+            f"sold: {steered.fan_tickets:,} tickets to fans in {steered.fan_orders:,} orders; the till {till.tickets:,} in"
             f" {till.orders:,}, refused {till.refused}, the slowest took {till.worst_s:.1f} s"
         ),
     ]

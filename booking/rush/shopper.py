@@ -118,7 +118,7 @@ class Shopper:
         if answer is None or answer.status != 201:
             return
         order = _read_order.decode(answer.body)
-        declined = self._rng.random() < self._office.plan.traffic.declines
+        declined = self._card_declines()
         payment = {
             "kind": "authorize", "provider": "sandbox", "amount_minor": order.amount_minor,
             "payment_method": "card-decline" if declined else "card-approve",
@@ -150,13 +150,21 @@ class Shopper:
         )
         for _ in range(self.patient_tries):
             wait_s = retry_after_s(answer)
-            if wait_s is None or self._rng.random() >= self._office.plan.traffic.patience:
+            if wait_s is None or not self._is_patient():
                 break
             due = self._after(wait_s, wait_s + 1)
             answer = await self._office.ask(
                 AGAIN, due, method, path, token=self._token, key=key, body=body, headers=self.headers
             )
         return answer
+
+    def _card_declines(self) -> bool:
+        """Whether the bank refuses."""
+        return self._rng.random() < self._office.plan.traffic.declines
+
+    def _is_patient(self) -> bool:
+        """Whether this buyer does as Retry-After says, this time."""
+        return self._rng.random() < self._office.plan.traffic.patience
 
     def _form_filled_in(self) -> float:
         """When the form is filled in."""

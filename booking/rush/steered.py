@@ -32,6 +32,7 @@ class Steered:
     `half_after_s`: from the slowness until the rate told was half of what it had been. `overshoot`: the highest rate
     told after it over the one before, less 1; `let_in_overshoot` the same of people really let in, over fifteen seconds.
     `hold_p99_*` in ms: of the middle second of each stretch; `recovered_after_s`: from its end until p99 stays good.
+    `fan_…`: what fans bought, without the till, which sells as long as the run lasts.
     """
 
     rates: tuple[RateTold, ...]
@@ -46,6 +47,8 @@ class Steered:
     recovered_after_s: float | None = None
     tickets: int = 0
     orders: int = 0
+    fan_tickets: int = 0
+    fan_orders: int = 0
 
 
 async def read_steering(
@@ -61,11 +64,13 @@ async def read_steering(
         RateTold(_at(row["at"], starts_at), row["to_per_minute"], row["reason"], row["words"]) for row in rows
     )
     sold = await db.fetch(
-        "SELECT count(*) AS tickets, count(DISTINCT o.order_id) AS orders FROM orders o"
+        "SELECT count(*) AS tickets, count(DISTINCT o.order_id) AS orders,"
+        " count(*) FILTER (WHERE o.principal LIKE 'account:%') AS fan_tickets,"
+        " count(DISTINCT o.order_id) FILTER (WHERE o.principal LIKE 'account:%') AS fan_orders FROM orders o"
         " JOIN order_seats l ON l.order_id = o.order_id WHERE o.event_id = $1 AND o.status = 'CONFIRMED' AND l.valid",
         event_id,
     )
-    counts = {"tickets": sold[0]["tickets"], "orders": sold[0]["orders"]}
+    counts = dict(sold[0])
     if slow is None:
         return Steered(rates=rates, **counts)
     return around(rates, seconds, *slow, counts)

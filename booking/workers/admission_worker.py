@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -115,7 +115,9 @@ class Controller:
                 *(self._steer(one, now) for one in list(self.events.values())), return_exceptions=True
             )
             for result in results:
-                if isinstance(result, Exception):  # a fault with one event must not stop the others
+                if isinstance(result, BookingError):
+                    log.warning("an event was not steered this second: %s", result.code)
+                elif isinstance(result, Exception):  # a fault with one event must not stop the others
                     log.error("admission of an event could not be steered", exc_info=result)
 
     # ------------------------------------------------------------ who leads, and what
@@ -195,18 +197,19 @@ class Controller:
         if one.state is None or one.measured_at is None:
             return
         state, why, change = step(one.state, settings, one.signals, one.measured_at, one.room, now)
-        if change is not None:
-            one.unsaved.append(change)
         one.words = why.words
-        if not await self._keep(one, state, now):
+        # What cannot be stored was not decided: the next second decides anew, from the same state.
+        if not await self._keep(one, state, now, one.unsaved if change is None else [*one.unsaved, change]):
             self.leads = False
             return
         one.state = state
         one.unsaved.clear()
         await self._tell(one, settings)
 
-    async def _keep(self, one: Steered, state: AdmissionState, now: datetime) -> bool:
-        return await queries.keep_state(self._db, self.holder, one.event_id, _as_stored(one, state, now), one.unsaved)
+    async def _keep(
+        self, one: Steered, state: AdmissionState, now: datetime, lines: Sequence[AdmissionChange] = ()
+    ) -> bool:
+        return await queries.keep_state(self._db, self.holder, one.event_id, _as_stored(one, state, now), lines)
 
     async def _tell(self, one: Steered, settings: AdmissionSettings) -> None:
         if one.state is None or not one.room.is_there:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from ipaddress import ip_address
 from typing import Protocol
+from urllib.parse import urlsplit
 
 import httpx
 import msgspec
@@ -77,6 +79,8 @@ class RoomLine:
         return _with_settings(room, done, orders)
 
     async def _ask(self, method: str, url: str, body: object = None) -> httpx.Response:
+        if not _is_private(url):
+            raise _RefusedError("its address is neither https nor on this machine: no token is sent there")
         token = self._token()
         if token is None:
             raise _RefusedError("there is no key yet to sign with")
@@ -85,6 +89,17 @@ class RoomLine:
         if answer.status_code != httpx.codes.OK:
             raise _RefusedError(f"it answered {answer.status_code} {_code(answer)}".rstrip())
         return answer
+
+
+def _is_private(url: str) -> bool:
+    """Whether what is sent there can be read by nobody on the way."""
+    parts = urlsplit(url)
+    if parts.scheme == "https" or parts.hostname == "localhost":
+        return True
+    try:
+        return ip_address(parts.hostname or "").is_loopback
+    except ValueError:
+        return False
 
 
 class _RefusedError(Exception):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
+import httpx
 import msgspec
 import pytest
 
@@ -320,6 +321,23 @@ async def test_a_room_that_is_killed_and_started_elsewhere_is_found_and_set_agai
         async with room_running(folder, "--dsn", dsn) as room:
             assert room.process.url != first
             await steered(room, 1, 40)
+    await line.close()
+
+
+@pytest.mark.parametrize("url", ["http://wait.example.org", "http://10.0.0.7:8080"])
+async def test_a_token_goes_nowhere_in_the_clear(url: str) -> None:
+    asked: list[httpx.Request] = []
+
+    def hear(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(500)
+
+    line = RoomLine(lambda: "a token", transport=httpx.MockTransport(hear))
+    seen = await line.look(url, 1, None)
+    assert (asked, seen.is_there) == ([], False)
+    assert "neither https" in seen.problem
+    refused = await line.look("https://wait.example.org", 1, None)
+    assert (len(asked), refused.problem) == (1, "it answered 500")
     await line.close()
 
 
