@@ -108,8 +108,8 @@ def _steering_words(verdict: Verdict) -> list[str]:
             f" {run.waits.quantile_ms(0.99) / 1000:.0f} s"
         ),
         (
-            f"sold: {steered.fan_tickets:,} tickets to fans in {steered.fan_orders:,} orders; the till {till.tickets:,} in"
-            f" {till.orders:,}, refused {till.refused}, the slowest took {till.worst_s:.1f} s"
+            f"sold: {steered.fan_tickets:,} tickets to fans in {steered.fan_orders:,} orders; the till"
+            f" {till.tickets:,} in {till.orders:,}, refused {till.refused}, the slowest took {till.worst_s:.1f} s"
         ),
     ]
     if steered.before_per_minute is None:

@@ -30,7 +30,7 @@ class Steered:
     """One run's steering. None where there was no slowness, or nothing of the kind.
 
     `half_after_s`: from the slowness until the rate told was half of what it had been. `overshoot`: the highest rate
-    told after it over the one before, less 1; `let_in_overshoot` the same of people really let in, over fifteen seconds.
+    told after it over the one before, less 1; `let_in_overshoot` the same of people really let in, over 15 seconds.
     `hold_p99_*` in ms: of the middle second of each stretch; `recovered_after_s`: from its end until p99 stays good.
     `fan_…`: what fans bought, without the till, which sells as long as the run lasts.
     """
