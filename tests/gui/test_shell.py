@@ -1,4 +1,4 @@
-"""The window around the counter: signing in, events, looks, status, roles, and the way out."""
+"""The window: signing in, the list of events, language and theme at run time."""
 
 from __future__ import annotations
 
@@ -6,30 +6,23 @@ import asyncio
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
 from app.actions.sign_in import sign_in
-from app.bridge.crash import CrashReporter
 from app.core.sale import SaleState
-from app.devices.fake_terminal import AwaitAbort, Decline
+from app.devices.fake_terminal import AwaitAbort
 from app.i18n import current_language
 from app.main import Options, make_application
 from app.settings import LANGUAGE, THEME, Settings
 from app.showcase import PASSWORD, make_showcase, programme
-from backend_client.feed_protocol import FeedState
 from backend_client.testing import Fault
-from tests.gui.conftest import QLoop, counter_of, hold, panel_of, pick, release, rest, sale_of, state_of, until
+from tests.gui.conftest import QLoop, counter_of, hold, panel_of, pick, rest, sale_of, state_of, until
 from tests.unit.counter import MemoryVault
 from widgets.theme import Theme
-
-
-def modal() -> Any:
-    return QApplication.activeModalWidget()
 
 
 def test_a_wrong_password_is_explained_and_leaves_the_field_empty(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
@@ -253,257 +246,3 @@ def test_the_theme_switches_at_run_time_and_keeps_the_screen(qloop: QLoop, theme
 def test_the_program_has_an_icon_of_its_own(qapp: QApplication, tmp_path: Path) -> None:
     make_application(Settings(), Options(data=tmp_path))
     assert not qapp.windowIcon().isNull()
-
-
-def test_escape_twice_releases_the_seats_and_once_only_asks(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with counter_of(tmp_path) as showcase:
-            await hold(showcase)
-            window, release = showcase.console.window, panel_of(showcase).sale_page.release
-            QTest.keyClick(window, Qt.Key.Key_Escape)
-            await rest(showcase)
-            assert state_of(showcase) is SaleState.HELD
-            assert release.text() == "Press Esc again to release the seats"
-            assert not release.hasFocus()  # so that Enter or Space do not release by accident
-            QTest.keyClick(window, Qt.Key.Key_Escape)  # a key held down
-            await rest(showcase)
-            assert state_of(showcase) is SaleState.HELD
-            await until(lambda: release.means_it, "a pause")
-            QTest.keyClick(window, Qt.Key.Key_Escape)
-            await until(lambda: state_of(showcase) is SaleState.ABANDONED, "the release")
-            await rest(showcase)
-            await pick(showcase)
-            showcase.console.bindings.sale.keys.forget()
-            QTest.keyClick(window, Qt.Key.Key_Escape)
-            await rest(showcase)
-            assert showcase.console.desk.store.sale is None
-
-    qloop.run(scene())
-
-
-def test_a_refused_price_type_goes_back_to_what_counts(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with counter_of(tmp_path) as showcase:
-            showcase.terminal.play(Decline())
-            await hold(showcase)
-            panel_of(showcase).sale_page.card.click()
-            await until(lambda: state_of(showcase) is SaleState.DECLINED, "a decline")
-            await rest(showcase)
-            showcase.server.fail(Fault.BUSY, "/cancel", times=20)
-            types = panel_of(showcase).sale_page.lines[0].types
-            types.setFocus()
-            QTest.keyClick(types, Qt.Key.Key_Down)
-            await until(panel_of(showcase).banner.isVisible, "the refusal", 20)
-            await rest(showcase)
-            assert types.currentData() == sale_of(showcase).picks[0].price_type_id == 1
-
-    qloop.run(scene(), 40)
-
-
-def test_a_lost_answer_to_a_hold_can_be_asked_again_or_given_up(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with counter_of(tmp_path) as showcase:
-            await pick(showcase)
-            showcase.server.fail(Fault.ANSWER_LOST, "/holds", times=9)
-            page = panel_of(showcase).sale_page
-            page.hold.click()
-            await until(panel_of(showcase).banner.isVisible, "an explanation", 20)
-            await rest(showcase)
-            showcase.server.heal()
-            assert state_of(showcase) is SaleState.HOLDING
-            assert page.release.isVisible()
-            page.hold.click()
-            await until(lambda: state_of(showcase) is SaleState.HELD, "the hold that had been won")
-            assert len(showcase.server.house.holds) == 1
-            await rest(showcase)
-
-    qloop.run(scene(), 40)
-
-
-def test_a_role_that_watches_sees_the_map_and_cannot_sell(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with counter_of(tmp_path, "omar") as showcase:
-            await rest(showcase)
-            panel = panel_of(showcase)
-            assert panel.watch_page.isVisible()
-            assert "Operations" in panel.watch_page.words.text()
-            counter = showcase.console.window.screens.counter
-            counter.seat_chosen.emit(showcase.server.house.free_run(1)[0])  # type: ignore[attr-defined]
-            for key in (Qt.Key.Key_F5, Qt.Key.Key_F6, Qt.Key.Key_F8):
-                QTest.keyClick(showcase.console.window, key)
-            await rest(showcase)
-            assert showcase.console.desk.store.sale is None
-            assert not any(call.method == "POST" and "holds" in call.path for call in showcase.server.calls)
-            assert counter.map.plan.seat_count > 700
-
-    qloop.run(scene())
-
-
-def test_a_cut_link_shows_the_map_as_stale_and_heals_s5(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with counter_of(tmp_path) as showcase:
-            await rest(showcase)
-            screens, server = showcase.console.window.screens, showcase.server
-            assert not screens.counter.stale.isVisible()
-            server.feed_reachable = False
-            server.cut_feeds()
-            await until(screens.counter.stale.isVisible, "the stale banner")
-            assert screens.counter.stale.title == "The map may be out of date"
-            assert screens.strip.feed.state == "trouble"
-            sold = server.house.free_run(3, 5)  # type: ignore[attr-defined]
-            server.sell_elsewhere(*sold)
-            server.feed_reachable = True
-            await until(lambda: not screens.counter.stale.isVisible(), "the banner to go", 4)
-            store = showcase.console.desk.store
-            assert store.seat_map is not None
-            assert not any(store.seat_map.is_pickable(seat) for seat in sold)
-            assert screens.strip.feed.state == "good"
-
-    qloop.run(scene())
-
-
-@pytest.mark.parametrize("state", ["held", "paying"])
-def test_closing_during_a_sale_asks_and_staying_changes_nothing_d2(
-    qloop: QLoop, theme: Theme, tmp_path: Path, state: str
-) -> None:
-    async def scene() -> None:
-        async with counter_of(tmp_path) as showcase:
-            console = showcase.console
-            showcase.terminal.play(AwaitAbort())
-            await hold(showcase)
-            if state == "paying":
-                panel_of(showcase).sale_page.card.click()
-                await until(lambda: console.desk.store.terminal_progress, "the terminal")
-            before = state_of(showcase)
-            console.window.close()
-            await until(lambda: modal() is not None, "the question")
-            assert console.window.isVisible()
-            assert modal().no.hasFocus()
-            assert ("Do not take the card again" in modal().words.detail) is (state == "paying")
-            modal().reject()
-            await until(lambda: modal() is None, "the answer")
-            await asyncio.sleep(0.02)
-            assert state_of(showcase) is before
-            assert not console.ended.done()
-            console.window.close()
-            await until(lambda: modal() is not None, "the question again")
-            modal().accept()
-            assert await console.ended == 0
-
-    qloop.run(scene())
-
-
-def test_closing_without_a_sale_does_not_ask_d2(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
-    async def scene() -> int:
-        async with counter_of(tmp_path) as showcase:
-            await pick(showcase)
-            showcase.console.window.close()
-            return await asyncio.wait_for(showcase.console.ended, 5)
-
-    assert qloop.run(scene()) == 0
-
-
-def test_a_failing_slot_is_one_calm_message_and_the_counter_goes_on_d3(
-    qloop: QLoop, theme: Theme, tmp_path: Path
-) -> None:
-    async def scene() -> None:
-        crash = CrashReporter()
-        async with counter_of(tmp_path) as showcase:
-            crash.failure_seen.connect(showcase.console.bindings.tell_failure)
-            for _time in range(3):
-                crash.report("slot", ZeroDivisionError("boom"))
-            banner = panel_of(showcase).banner
-            await until(banner.isVisible, "a message")
-            assert banner.title == "That did not work"
-            assert "boom" not in banner.title + banner.detail
-            await hold(showcase)
-            panel_of(showcase).sale_page.exact_cash.click()
-            await until(lambda: state_of(showcase) is SaleState.DONE, "a sale after the failure")
-
-    qloop.run(scene())
-
-
-def test_signing_out_asks_during_a_sale_and_forgets_the_session(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with counter_of(tmp_path) as showcase:
-            console = showcase.console
-            await hold(showcase)
-            console.window.sign_out_requested.emit()
-            await until(lambda: modal() is not None, "the question")
-            modal().accept()
-            await until(lambda: console.desk.store.session is None, "the session to end")
-            await rest(showcase)
-            assert console.window.screens.current is console.window.screens.sign_in
-            assert console.desk.store.feed_state is FeedState.CLOSED
-
-    qloop.run(scene())
-
-
-def test_a_session_that_the_booking_system_ended_leads_to_sign_in(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with counter_of(tmp_path) as showcase:
-            await pick(showcase)
-            showcase.server.sign_everybody_out()
-            panel_of(showcase).sale_page.hold.click()
-            screens = showcase.console.window.screens
-            await until(lambda: screens.current is screens.sign_in, "the sign-in screen")
-            await rest(showcase)
-            assert screens.sign_in.banner.title == "You are signed out"
-
-    qloop.run(scene())
-
-
-def test_a_resumed_sale_is_shown_at_the_counter_with_a_word(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with counter_of(tmp_path) as first:
-            seats = await hold(first)
-            server = first.server
-        again = make_showcase(tmp_path, Settings(), server=server)
-        try:
-            again.console.window.show()
-            from app.screens.bindings import Credentials
-
-            again.console.bindings.start(Credentials("carla", PASSWORD))
-            screens = again.console.window.screens
-            await until(lambda: screens.current is screens.counter, "the counter")
-            await rest(again)
-            assert state_of(again) is SaleState.HELD
-            assert sale_of(again).seats == frozenset(seats)
-            assert panel_of(again).banner.title == "An open sale was found again"
-            assert panel_of(again).sale_page.card.isVisible()
-        finally:
-            await again.close()
-
-    qloop.run(scene())
-
-
-def test_leaving_for_the_events_during_a_hold_is_refused_in_words(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with counter_of(tmp_path) as showcase:
-            await hold(showcase)
-            screens = showcase.console.window.screens
-            screens.counter.back.click()
-            await rest(showcase)
-            assert screens.current is screens.counter
-            assert panel_of(showcase).banner.isVisible()
-            await release(showcase)
-            await rest(showcase)
-            screens.counter.back.click()
-            await until(lambda: screens.current is screens.events, "the events")
-            await rest(showcase)
-
-    qloop.run(scene())
-
-
-def test_dialogs_and_screens_survive_their_deletion_while_deeds_run(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with counter_of(tmp_path) as showcase:
-            old = showcase.console.window.screens
-            for code in ("pt", "ja", "ar", "en"):
-                showcase.console.window.language_chosen.emit(code)
-            QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-            await rest(showcase)
-            assert showcase.console.window.screens is not old
-            await hold(showcase)
-
-    qloop.run(scene())

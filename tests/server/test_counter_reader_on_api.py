@@ -27,7 +27,7 @@ from booking.services.sign_in import create_staff
 from booking.web.application import create_app
 from booking.web.calls import ProviderServices
 from tests.server.box_office import ADULT_PRICE
-from tests.server.test_stripe import House, house, lab, running
+from tests.server.stripe_lab import House, house, lab, running
 from tests.server.web_api import PASSWORD, Api
 from tests.unit.counter import DEVICE, FAST, Counter, make_counter, open_journal, until
 

@@ -5,35 +5,24 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import cast
 from uuid import uuid4
 
 import httpx
 import msgspec
-import numpy as np
 import pytest
-from starlette.websockets import WebSocket
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
 from backend_client import wire
-from backend_client.seat_frames import Delta, Layout, StaffStatus, decode_delta, decode_snapshot
+from backend_client.seat_frames import Delta, Layout, decode_snapshot
 from booking.domain.caller import Role
-from booking.domain.errors import AuthorityAwayError
-from booking.services import follow_seats, sequence_feed, sign_in
+from booking.services import sequence_feed, sign_in
 from booking.store.database import Database
-from booking.web import feed_socket, seat_projection
-from booking.web.feed_socket import Stream, Wish
-from booking.web.seat_projection import Batch
-from booking.web.seat_tail import EventFeed, SeatTail
 from tests.server.box_office import Desk, fan, make_event, till
+from tests.server.feed_line import SOON_S, feed, next_frame
 from tests.server.web_api import PASSWORD
 from tests.server.web_process import Running, running
-
-SOON_S = 20.0
-_text = msgspec.json.Decoder(wire.FeedText)
 
 
 @pytest.fixture
@@ -60,25 +49,6 @@ async def staff_token(db: Database) -> str:
     name = f"clerk-{uuid4()}"
     await sign_in.create_staff(db, name, "A clerk", Role.CLERK, PASSWORD)
     return (await sign_in.login(db, name, PASSWORD, uuid4(), "Till")).access_token
-
-
-@asynccontextmanager
-async def feed(
-    api: Running, event_id: int, query: str = "", token: str | None = None
-) -> AsyncIterator[tuple[ClientConnection, wire.FeedHello]]:
-    """A client of the feed, after its hello."""
-    url = f"{api.url.replace('http', 'ws', 1)}/v1/events/{event_id}/seats/feed{query}"
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    async with connect(url, additional_headers=headers, proxy=None) as socket:
-        hello = await next_frame(socket)
-        assert isinstance(hello, wire.FeedHello)
-        yield socket, hello
-
-
-async def next_frame(socket: ClientConnection) -> wire.FeedText | Delta:
-    async with asyncio.timeout(SOON_S):
-        frame = await socket.recv()
-    return decode_delta(frame) if isinstance(frame, bytes) else _text.decode(frame)
 
 
 async def next_change(socket: ClientConnection) -> wire.FeedText | Delta:
@@ -286,244 +256,7 @@ async def test_serve_ends_cleanly_with_feeds_open(api: Running, event_id: int) -
         assert await api.end() == 0
 
 
-# ---------------------------------------------------------------- slow clients
-
-
-class SlowSocket:
-    """A client that takes frames only while its gate is open."""
-
-    def __init__(self) -> None:
-        self.gate = asyncio.Event()
-        self.gate.set()
-        self.frames: list[bytes | str] = []
-        self.closed_with: int | None = None
-
-    async def send_text(self, frame: str) -> None:
-        await self.gate.wait()
-        self.frames.append(frame)
-
-    async def send_bytes(self, frame: bytes) -> None:
-        await self.gate.wait()
-        self.frames.append(frame)
-
-    async def close(self, code: int) -> None:
-        self.closed_with = code
-
-    async def until(self, count: int) -> None:
-        async with asyncio.timeout(SOON_S):
-            while len(self.frames) < count:
-                await asyncio.sleep(0.001)
-
-
-def slow_stream(tail: SeatTail, feed: EventFeed, socket: SlowSocket) -> asyncio.Task[None]:
-    stream = Stream(tail, feed, Layout.STAFF, Wish(epoch=None, since=None, binary=True))
-    return asyncio.create_task(stream.run(cast("WebSocket", socket)), name="stream")
-
-
-def changed(feed: EventFeed, seat: int) -> None:
-    word, seat_version = seat << 8 | StaffStatus.BLOCKED, 1
-    body = np.array([[word, seat_version]], "<u4").tobytes()
-    feed.apply(Batch.from_body(feed.projection.version + 1, body))
-
-
-async def test_a_slow_client_gets_one_larger_delta_and_costs_no_queue(database: Database, event_id: int) -> None:
-    tail = SeatTail(database)
-    feed, socket = await tail.feed(event_id), SlowSocket()
-    task = slow_stream(tail, feed, socket)
-    await socket.until(1)
-    socket.gate.clear()
-    for seat in range(10):
-        changed(feed, seat)
-        await asyncio.sleep(0.01)
-    socket.gate.set()
-    await socket.until(3)
-    deltas = [decode_delta(frame) for frame in socket.frames if isinstance(frame, bytes)]
-    assert [(delta.from_version, delta.to_version) for delta in deltas] == [(0, 1), (1, 10)]
-    assert deltas[1].seats.tolist() == list(range(1, 10))
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-    tail.close()
-
-
-async def test_a_client_that_the_ring_has_passed_is_told_to_load_again(
-    database: Database, event_id: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(seat_projection, "RING_BATCHES", 4)
-    tail = SeatTail(database)
-    feed, socket = await tail.feed(event_id), SlowSocket()
-    task = slow_stream(tail, feed, socket)
-    await socket.until(1)
-    socket.gate.clear()
-    changed(feed, 0)
-    await asyncio.sleep(0.01)
-    for seat in range(1, 10):
-        changed(feed, seat)
-    socket.gate.set()
-    await socket.until(3)
-    assert isinstance(socket.frames[2], str)
-    resync = _text.decode(socket.frames[2])
-    assert isinstance(resync, wire.FeedResync)
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-    tail.close()
-
-
-async def test_a_client_that_takes_nothing_is_dropped(
-    database: Database, event_id: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(feed_socket, "SEND_PATIENCE_S", 0.05)
-    tail = SeatTail(database)
-    feed, socket = await tail.feed(event_id), SlowSocket()
-    task = slow_stream(tail, feed, socket)
-    await socket.until(1)
-    socket.gate.clear()
-    changed(feed, 0)
-    async with asyncio.timeout(SOON_S):
-        await task
-    assert socket.closed_with == 1013
-    tail.close()
-
-
-# ---------------------------------------------------------------- the tail, in this process
-
-
 async def until_sequenced(db: Database, event_id: int, version: int) -> None:
     async with asyncio.timeout(SOON_S):
         while (await db.fetch("SELECT last_version FROM event_feed WHERE event_id = $1", event_id))[0][0] < version:
             await asyncio.sleep(0.01)
-
-
-@asynccontextmanager
-async def tailing(db: Database, poll_s: float) -> AsyncIterator[SeatTail]:
-    tail = SeatTail(db, poll_s=poll_s)
-    task = asyncio.create_task(tail.run(), name="tail")
-    try:
-        yield tail
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        tail.close()
-
-
-async def until_version(tail: SeatTail, event_id: int, version: int, within_s: float = SOON_S) -> None:
-    feed = await tail.feed(event_id)
-    async with asyncio.timeout(within_s):
-        while feed.projection.version < version:
-            await asyncio.sleep(0.005)
-
-
-async def kill_listeners(db: Database) -> int:
-    """Those that listen; one that is still being connected would be another case, and came up one time in so many."""
-    rows = await db.fetch(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE application_name = 'taquilla seat feed listener' AND datname = current_database()"
-        " AND state = 'idle' AND query <> ''"
-    )
-    return len(rows)
-
-
-async def test_g3_a_killed_listener_misses_nothing(database: Database, event_id: int) -> None:
-    await sequence_feed.prepare(database)
-    async with tailing(database, poll_s=0.2) as tail:
-        await tail.feed(event_id)
-        async with asyncio.timeout(SOON_S):
-            while not await kill_listeners(database):
-                await asyncio.sleep(0.01)
-        for seat in (1, 2, 3):
-            await Desk(database, till(), event_id).hold(seat)
-            await sequence_feed.tick(database)
-        await until_version(tail, event_id, 3)
-        states = (await tail.feed(event_id)).projection.states(Layout.STAFF)
-        assert [state & 7 for state in states[1:4].tolist()] == [StaffStatus.HELD] * 3
-
-
-async def test_a_notice_wakes_the_tail_long_before_its_next_look(database: Database, event_id: int) -> None:
-    await sequence_feed.prepare(database)
-    async with tailing(database, poll_s=3600.0) as tail:
-        await tail.feed(event_id)
-        async with asyncio.timeout(SOON_S):
-            while not await database.fetch(
-                "SELECT FROM pg_stat_activity WHERE application_name = 'taquilla seat feed listener'"
-                " AND datname = current_database() AND query ILIKE 'listen%'"
-            ):
-                await asyncio.sleep(0.01)
-        await Desk(database, till(), event_id).hold(1)
-        await sequence_feed.tick(database)
-        await until_version(tail, event_id, 1)
-
-
-async def test_g3_a_silent_listener_is_noticed_within_ten_seconds(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A link that is open and says nothing any more: the probe gets no answer."""
-    assert follow_seats.PROBE_EVERY_S + follow_seats.PROBE_TIMEOUT_S < 10
-    monkeypatch.setattr(follow_seats, "PROBE_EVERY_S", 0.05)
-    monkeypatch.setattr(follow_seats, "PROBE_TIMEOUT_S", 0.2)
-    listening = asyncio.create_task(follow_seats.listen(database, lambda _: None))
-    async with asyncio.timeout(SOON_S):
-        while not (pids := await listeners(database)):
-            await asyncio.sleep(0.01)
-    stop_process(pids[0])
-    try:
-        with pytest.raises(AuthorityAwayError, match=r"silent|ended"):
-            async with asyncio.timeout(SOON_S):
-                await listening
-    finally:
-        continue_process(pids[0])
-
-
-async def listeners(db: Database) -> list[int]:
-    rows = await db.fetch(
-        "SELECT pid FROM pg_stat_activity WHERE application_name = 'taquilla seat feed listener'"
-        " AND datname = current_database()"
-    )
-    return [row["pid"] for row in rows]
-
-
-def stop_process(pid: int) -> None:
-    import psutil
-
-    psutil.Process(pid).suspend()
-
-
-def continue_process(pid: int) -> None:
-    import psutil
-
-    psutil.Process(pid).resume()
-
-
-async def test_a_feed_whose_versions_were_pruned_is_read_anew(database: Database, event_id: int) -> None:
-    await sequence_feed.prepare(database)
-    tail = SeatTail(database)
-    feed = await tail.feed(event_id)
-    for seat in (1, 2):
-        await Desk(database, till(), event_id).hold(seat)
-        await sequence_feed.tick(database)
-    await database.fetch("DELETE FROM seat_feed WHERE version = 1")
-
-    await tail._look({event_id})
-
-    assert feed.projection.version == 2
-    assert [state & 7 for state in feed.projection.states(Layout.STAFF)[1:3].tolist()] == [StaffStatus.HELD] * 2
-    assert not feed.projection.reaches_back_to(0)
-    tail.close()
-
-
-async def test_a_change_that_is_not_numbered_yet_is_in_the_first_reading_and_is_not_undone(
-    database: Database, event_id: int
-) -> None:
-    await sequence_feed.prepare(database)
-    desk = Desk(database, till(), event_id)
-    held = await desk.hold(1)
-    await desk.check_out(held)
-    tail = SeatTail(database)
-    feed = await tail.feed(event_id)
-    assert feed.projection.version == 0
-    assert feed.projection.states(Layout.STAFF)[1] & 7 == StaffStatus.PAYING
-
-    await sequence_feed.tick(database)
-    await tail._look({event_id})
-
-    assert feed.projection.version == 1
-    assert feed.projection.states(Layout.STAFF)[1] & 7 == StaffStatus.PAYING
-    tail.close()
