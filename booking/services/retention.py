@@ -11,7 +11,7 @@ once, a worker that dies, and a busy sale are all harmless. `Retention` is the o
   issuer have a place in it. A consumer that is gone for good keeps it all (`work --figures` tells of it): delete its
   row of `consumer_offsets`.
 - The seat feed is kept as long as a client may come back to its place; older clients load the snapshot again.
-- Minutes of figures are kept `figures` long, alarms that ended `alarms` long; what was done about them is in the audit log.
+- Minutes of figures stay `figures` long, alarms that ended `alarms` long; the audit log keeps what was done about them.
 - Refresh tokens go `tokens` after their session has ended, counts of failed sign-ins `login_attempts` after the last.
 """
 
