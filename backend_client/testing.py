@@ -14,22 +14,22 @@ import re
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
-from typing import TypeVar
-from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
 import httpx
 import msgspec
 from uuid_utils.compat import uuid7
 
-from backend_client.seat_frames import HolderKind, StaffStatus, encode_delta, encode_snapshot, staff_state
-from backend_client.testing_house import House, RefusalError
+from backend_client.seat_frames import HolderKind, StaffStatus, staff_state
+from backend_client.testing_feed import FeedSide
+from backend_client.testing_house import RefusalError
 from backend_client.testing_items import AreaCall, ItemShelf
 from backend_client.testing_ops import OpsDesk
 from backend_client.testing_plans import PlanShelf
 from backend_client.testing_refunds import OrderBook
+from backend_client.testing_routes import ROUTES
 from backend_client.testing_settings import SettingsBook
 from backend_client.wire import (
     IDEMPOTENCY_KEY_HEADER,
@@ -37,39 +37,17 @@ from backend_client.wire import (
     REPLAYED_HEADER,
     REQUEST_ID_HEADER,
     SEATS_MEDIA_TYPE,
-    CancelRequest,
-    CheckoutRequest,
     DeviceId,
     ErrorCode,
-    EventList,
-    EventSummary,
-    FeedBeat,
-    FeedHello,
-    FeedResync,
-    FeedTiers,
     FieldProblem,
-    Health,
-    HoldRequest,
     LoginRequest,
-    Me,
-    PaymentRequest,
-    PlanChange,
-    PlanFile,
-    PlanUpload,
-    PrintJobReport,
-    PrintJobRequest,
     Problem,
     RefreshRequest,
-    ResultReport,
     Role,
     SeatRef,
     StaffSession,
-    TerminalTotalsReport,
-    TierCount,
     TierList,
 )
-
-T = TypeVar("T")
 
 
 class Fault(StrEnum):
@@ -112,67 +90,29 @@ _STATUS_OF = {
 }
 
 
-class FakeFeedLink:
-    """One client's end of the seat feed."""
-
-    def __init__(self) -> None:
-        self._frames: asyncio.Queue[str | bytes | None] = asyncio.Queue()
-        self.open = True
-        self.wants_tiers = False
-        self.tiers_told: tuple[TierCount, ...] = ()
-
-    def put(self, frame: str | bytes) -> None:
-        """The server sends a frame."""
-        self._frames.put_nowait(frame)
-
-    def cut(self) -> None:
-        """The link is lost."""
-        self.open = False
-        self._frames.put_nowait(None)
-
-    async def recv(self) -> str | bytes:
-        """The next frame."""
-        frame = await self._frames.get()
-        if frame is None:
-            raise ConnectionResetError("the link was cut")
-        return frame
-
-    async def close(self) -> None:
-        """The client hangs up."""
-        self.open = False
-
-
 @dataclass(slots=True)
-class FakeBookingServer:
+class FakeBookingServer(FeedSide):
     """See the module. `house` holds the rules and the state; `calls` is what reached the server, in order.
 
     `on_step`, when set, is called with "sent" as a call reaches the server and with "done" after its effect, so that a
     test can let the caller die at that instant.
     """
 
-    house: House = field(default_factory=House)
     staff: dict[str, tuple[str, Role]] = field(default_factory=lambda: {"carla": ("secret", Role.CLERK)})
     base_url: str = "http://127.0.0.1:1"
     access_life_s: float = 600.0
     calls: list[Call] = field(default_factory=list)
     refreshes: int = 0
     on_step: Callable[[str], None] | None = None
-    feed_reachable: bool = True
-    sequencer_late_s: float = 0.0
-    """How long ago the feed says that changes were last numbered."""
     plans: PlanShelf = field(default_factory=PlanShelf)
     items: ItemShelf = field(default_factory=ItemShelf)
     order_book: OrderBook = field(init=False)
     settings: SettingsBook = field(init=False)
-    ops: OpsDesk = field(init=False)
     _delays: list[tuple[str, float]] = field(default_factory=list)
     _planned: deque[_Planned] = field(default_factory=deque)
     _sessions: dict[str, tuple[StaffSession, Role]] = field(default_factory=dict)
     _refresh_tokens: dict[str, str] = field(default_factory=dict)
     _answers: dict[str, tuple[str, int, bytes]] = field(default_factory=dict)
-    _links: list[FakeFeedLink] = field(default_factory=list)
-    _ops_links: list[FakeFeedLink] = field(default_factory=list)
-    _sent_deltas: int = 0
 
     def __post_init__(self) -> None:
         self.order_book = OrderBook(self.house)
@@ -310,7 +250,7 @@ class FakeBookingServer:
         return role, session.device_id
 
     def _route(self, request: httpx.Request, role: Role, device_id: DeviceId) -> object:
-        for method, pattern, needs_staff, handler in _ROUTES:
+        for method, pattern, needs_staff, handler in ROUTES:
             match = re.fullmatch(pattern, request.url.path)
             if match is None or method != request.method:
                 continue
@@ -372,172 +312,5 @@ class FakeBookingServer:
         """What is left of the house's tiers."""
         return TierList(event_id=self.house.event_id, tiers=self.house.tiers, server_time=self.house.now())
 
-    # ------------------------------------------------------------ the seat feed
-
-    async def dial(self, address: str, _headers: dict[str, str]) -> FakeFeedLink:
-        """For `SeatFeed(dial=…)`: says hello, continues from the client's position if it can."""
-        if not self.feed_reachable:
-            raise ConnectionRefusedError("the feed is away")
-        if "/ops/feed" in address:
-            return self._open_ops()
-        self.push_deltas()
-        link = FakeFeedLink()
-        house = self.house
-        query = parse_qs(urlsplit(address).query)
-        link.put(_text(FeedHello(
-            event_id=house.event_id, epoch=house.epoch, version=house.version, server_time=house.now(),
-            sequenced_at=self._sequenced_at(),
-        )))  # fmt: skip
-        if "since" in query and int(query["epoch"][0]) == house.epoch:
-            missed = [delta for delta in house.deltas if delta.to_version > int(query["since"][0])]
-            for delta in missed:
-                link.put(encode_delta(delta))
-        link.wants_tiers = query.get("tiers") == ["true"]
-        self._links.append(link)
-        self._push_tiers(link)
-        return link
-
-    def _open_ops(self) -> FakeFeedLink:
-        link = FakeFeedLink()
-        for text in self.ops.greet():
-            link.put(text)
-        self._ops_links.append(link)
-        return link
-
-    def _send_ops(self, text: str) -> None:
-        for link in self._ops_links:
-            if link.open:
-                link.put(text)
-
-    def push_deltas(self) -> None:
-        """Send what changed to every open link; `set_seats` by hand needs it."""
-        fresh, self._sent_deltas = self.house.deltas[self._sent_deltas :], len(self.house.deltas)
-        for link in self.open_links:
-            for delta in fresh:
-                link.put(encode_delta(delta))
-            self._push_tiers(link)
-
-    def _push_tiers(self, link: FakeFeedLink) -> None:
-        """What is left of the tiers, where that is asked for and new."""
-        told = tuple(
-            TierCount(tier_id=tier.tier_id, available=tier.available, capacity=tier.capacity)
-            for tier in self.house.tiers
-        )
-        if link.wants_tiers and told != link.tiers_told:
-            link.tiers_told = told
-            link.put(_text(FeedTiers(tiers=told, server_time=self.house.now())))
-
-    def beat(self) -> None:
-        """Send a beat to every open link."""
-        house = self.house
-        frame = FeedBeat(
-            epoch=house.epoch, version=house.version, server_time=house.now(), sequenced_at=self._sequenced_at()
-        )
-        for link in self.open_links:
-            link.put(_text(frame))
-
-    def _sequenced_at(self) -> datetime:
-        return self.house.now() - timedelta(seconds=self.sequencer_late_s)
-
-    def ask_resync(self) -> None:
-        """Tell every open link that it must load the snapshot again."""
-        for link in self.open_links:
-            link.put(_text(FeedResync(epoch=self.house.epoch, version=self.house.version)))
-            link.tiers_told = ()
-            self._push_tiers(link)
-
-    def cut_feeds(self) -> None:
-        """Every link is lost."""
-        for link in self.open_links:
-            link.cut()
-
-    def cut_ops_feeds(self) -> None:
-        """Every link of operators is lost."""
-        for link in self._ops_links:
-            link.cut()
-
-    @property
-    def open_links(self) -> list[FakeFeedLink]:
-        """Links that stand."""
-        return [link for link in self._links if link.open]
-
 
 _JSON = {"Content-Type": "application/json", REQUEST_ID_HEADER: "fake"}
-
-
-def _text(message: msgspec.Struct) -> str:
-    return msgspec.json.encode(message).decode()
-
-
-def _body(request: httpx.Request, kind: type[T]) -> T:
-    return msgspec.json.decode(request.content, type=kind)
-
-
-def _events(server: FakeBookingServer) -> EventList:
-    detail = server.house.event()
-    names = EventSummary.__struct_fields__
-    summary = EventSummary(**{name: getattr(detail, name) for name in names})
-    return EventList(events=(summary,), server_time=server.house.now())
-
-
-def _me(server: FakeBookingServer, device_id: DeviceId) -> Me:
-    return Me(principal=f"device:{device_id}", role=Role.CLERK, server_time=server.house.now())
-
-
-_Handler = Callable[[FakeBookingServer, httpx.Request, re.Match[str], DeviceId], object]
-_ID = "([0-9a-f-]{36})"
-_EVENT = r"/v1/events/\d+"
-
-
-def _cancel(server: FakeBookingServer, request: httpx.Request, order_id: UUID) -> object:
-    return server.house.cancel_order(order_id, keep_seats=_body(request, CancelRequest).keep_seats)
-
-
-def _open_job(server: FakeBookingServer, request: httpx.Request, order_id: UUID) -> object:
-    body = _body(request, PrintJobRequest)
-    return server.house.open_print_job(order_id, body.ticket_ids, body.printer)
-
-
-def _report_job(server: FakeBookingServer, request: httpx.Request, print_job_id: UUID) -> object:
-    body = _body(request, PrintJobReport)
-    return server.house.report_print_job(print_job_id, body.status, body.detail)
-
-
-_ROUTES: tuple[tuple[str, str, bool, _Handler], ...] = (
-    ("POST", "/v1/staff/login", False, lambda s, r, _m, _d: s.log_in(_body(r, LoginRequest))),
-    ("POST", "/v1/staff/refresh", False, lambda s, r, _m, _d: s.refresh(_body(r, RefreshRequest))),
-    ("POST", "/v1/staff/logout", True, lambda _s, _r, _m, _d: None),
-    ("GET", "/healthz", False, lambda _s, _r, _m, _d: Health(status="ok")),
-    ("GET", "/v1/me", True, lambda s, _r, _m, d: _me(s, d)),
-    ("GET", "/v1/events", False, lambda s, _r, _m, _d: _events(s)),
-    ("GET", _EVENT, False, lambda s, _r, _m, _d: s.house.event()),
-    ("GET", f"{_EVENT}/tiers", False, lambda s, _r, _m, _d: s.tiers()),
-    ("GET", f"{_EVENT}/house-holds", True, lambda s, _r, _m, _d: s.house.list_house_holds()),
-    ("GET", f"{_EVENT}/plan", False, lambda s, _r, _m, _d: s.house.plan),
-    ("GET", rf"{_EVENT}/seats/(\d+)", True, lambda s, _r, m, _d: s.house.seat_detail(int(m[1]))),
-    ("GET", f"{_EVENT}/seats", False, lambda s, _r, _m, _d: encode_snapshot(s.house.snapshot())),
-    ("POST", f"{_EVENT}/holds", True, lambda s, r, _m, _d: s.house.hold(_body(r, HoldRequest))),
-    ("GET", f"/v1/holds/{_ID}", True, lambda s, _r, m, _d: s.house.read_hold(UUID(m[1]))),
-    ("DELETE", f"/v1/holds/{_ID}", True, lambda s, _r, m, _d: s.house.release_hold(UUID(m[1]))),
-    ("POST", f"/v1/holds/{_ID}/checkout", True,
-     lambda s, r, m, _d: s.house.check_out(UUID(m[1]), _body(r, CheckoutRequest))),
-    ("GET", f"/v1/orders/{_ID}", True, lambda s, _r, m, _d: s.house.read_order(UUID(m[1]))),
-    ("POST", f"/v1/orders/{_ID}/cancel", True, lambda s, r, m, _d: _cancel(s, r, UUID(m[1]))),
-    ("POST", f"/v1/orders/{_ID}/payments", True,
-     lambda s, r, m, d: s.house.pay(UUID(m[1]), _body(r, PaymentRequest), d)),
-    ("PUT", f"/v1/payments/{_ID}/result", True,
-     lambda s, r, m, _d: s.house.report_result(UUID(m[1]), _body(r, ResultReport))),
-    ("POST", f"/v1/payments/{_ID}/withdraw", True, lambda s, _r, m, _d: s.house.withdraw(UUID(m[1]))),
-    ("POST", "/v1/terminal-totals", True,
-     lambda s, r, _m, d: s.house.take_totals(_body(r, TerminalTotalsReport), d)),
-    ("GET", f"/v1/orders/{_ID}/tickets", True, lambda s, _r, m, _d: s.house.tickets(UUID(m[1]))),
-    ("POST", f"/v1/orders/{_ID}/print-jobs", True, lambda s, r, m, _d: _open_job(s, r, UUID(m[1]))),
-    ("PUT", f"/v1/print-jobs/{_ID}", True, lambda s, r, m, _d: _report_job(s, r, UUID(m[1]))),
-    ("GET", "/v1/venues", True, lambda s, _r, _m, _d: s.plans.list_venues()),
-    ("GET", f"/v1/venues/{_ID}/plans", True, lambda s, _r, m, _d: s.plans.list_plans(UUID(m[1]))),
-    ("POST", f"/v1/venues/{_ID}/plans", True,
-     lambda s, r, m, _d: s.plans.save(UUID(m[1]), _body(r, PlanUpload))),
-    ("POST", "/v1/plan-files", True, lambda s, r, _m, _d: s.plans.look_at(_body(r, PlanFile))),
-    ("GET", rf"/v1/plans/{_ID}/versions/(\d+)", True, lambda s, _r, m, _d: s.plans.read(UUID(m[1]), int(m[2]))),
-    ("PUT", r"/v1/events/(\d+)/plan", True, lambda s, r, m, _d: s.plans.change(int(m[1]), _body(r, PlanChange))),
-)  # fmt: skip
