@@ -132,10 +132,12 @@ async def test_second_demo_on_one_folder_is_refused_and_the_first_goes_on(folder
 
 async def test_process_that_dies_is_reported_and_started_again_at_its_address(folder: Path) -> None:
     async with demo_on(folder) as (demo, stack):
-        for name in ("api", "workers", "sandbox", "terminal"):
+        for name in ("api", "workers", "sandbox", "terminal", "room"):
             kill(stack.pids[name])
         await until(
-            lambda: all(f"{name} is back" in demo.words() for name in ("api", "workers", "sandbox", "terminal")),
+            lambda: all(
+                f"{name} is back" in demo.words() for name in ("api", "workers", "sandbox", "terminal", "room")
+            ),
             60,
             "all of them to be back",
         )

@@ -1,18 +1,20 @@
 // The page: which event, who we are, where we stand, and the view that shows it.
 
 import {BotCheck} from "./bot_check.js";
+import {drawFrame, report, showTitle, showTrouble} from "./frame.js";
 import * as memory from "./memory.js";
-import {Line, NoAnswer, Refusal, untilDecided} from "./net.js";
+import {Line, Refusal, untilDecided} from "./net.js";
 import {Seats} from "./plan.js";
 import {Queue} from "./queue.js";
 import {Sale} from "./sale.js";
 import {ServerClock, pause} from "./time.js";
-import {button, h, named, setText, tell} from "./ui.js";
+import {h, named, tell} from "./ui.js";
 import {PickView} from "./view_pick.js";
 import * as before from "./view_queue.js";
 import * as selling from "./view_sale.js";
-import {LANGUAGES, number, preferred, say, speak, spoken} from "./words.js";
+import {preferred, say, speak} from "./words.js";
 
+const AWAY_AFTER_MS = 100000;
 const setting = (name) => document.querySelector(`meta[name="${name}"]`)?.content ?? "";
 
 const VIEWS = {
@@ -45,11 +47,12 @@ class App {
   bookingAway = null;
   joinProblem = null;
   isElsewhereTab = false;
-  stealing = false;
+  wasAwayUntil = 0;
+  heardAt = 0;
 
   async start() {
     await speak(preferred());
-    this.#drawFrame();
+    drawFrame();
     this.eventId = Number(/^\/events\/(\d+)$/.exec(location.pathname)?.[1] ?? 0);
     setInterval(() => this.#refreshView(), 500);
     addEventListener("online", () => this.draw());
@@ -57,7 +60,7 @@ class App {
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.#lookAgain());
     addEventListener("pageshow", ({persisted}) => persisted && this.#lookAgain());
     this.draw();
-    if (this.eventId) await this.#openEvent({steal: this.stealing});
+    if (this.eventId) await this.#openEvent({steal: memory.takesTab.take()});
     else await this.#listEvents();
   }
 
@@ -69,7 +72,7 @@ class App {
     this.draw();
   }
 
-  async #openEvent({steal = false} = {}) {
+  async #openEvent({steal}) {
     this.isElsewhereTab = !(await memory.onlyTab(this.eventId, () => this.#loseTab(), {steal}));
     this.draw();
     if (this.isElsewhereTab) return;
@@ -164,6 +167,7 @@ class App {
 
   async leaveQueue() {
     await this.queue.leave();
+    this.#closeSeats();
     this.status = null;
     await this.#loadNotice();
   }
@@ -195,6 +199,10 @@ class App {
     if (!news.status) return;
     const before = this.status;
     this.status = news.status;
+    // Silent for longer than a poll takes: asleep, or without a network. Others may have been let in meanwhile.
+    const now = Date.now();
+    if (this.heardAt && now - this.heardAt > AWAY_AFTER_MS) this.wasAwayUntil = this.roomClock.now() + AWAY_AFTER_MS;
+    this.heardAt = now;
     if (before?.admission_token === undefined && news.status.admission_token) this.#turnCame();
     this.draw();
   }
@@ -268,7 +276,7 @@ class App {
 
   // What this tab knew may be old: begin as after a reload.
   takeTab() {
-    sessionStorage.setItem("taquilla.steal", "1");
+    memory.takesTab.set();
     location.reload();
   }
 
@@ -313,10 +321,8 @@ class App {
     const name = this.#wanted();
     if (name !== this.viewName || !this.view) this.#change(name);
     this.#refreshView();
-    this.#showTrouble();
-    const state = name === "waiting" && this.status?.ahead != null ? `(${number(this.status.ahead)}) ` : name === "pick" && this.notice ? "● " : "";
-    const title = state + (this.event?.name ?? say("title"));
-    if (document.title !== title) document.title = title;
+    showTrouble(this);
+    showTitle(this, name);
   }
 
   #change(name) {
@@ -353,6 +359,7 @@ class App {
     if (this.seats) return;
     const seats = (this.seats = new Seats(this.booking, this.eventId, {
       changed: (numbers) => this.view?.seatsChanged?.(numbers),
+      replanned: () => this.view instanceof PickView && this.#change("pick"),
       stale: (yes) => {
         this.isStale = yes;
         this.draw();
@@ -378,44 +385,6 @@ class App {
     this.seats = null;
   }
 
-  #showTrouble() {
-    const words = !navigator.onLine ? say("trouble.offline")
-      : this.sale?.trouble ? say("trouble.asking")
-      : this.away ? say("trouble.room")
-      : this.bookingAway ? say(this.bookingAway instanceof NoAnswer ? "trouble.booking" : "trouble.busy")
-      : memory.keepsAnything ? "" : say("trouble.no-memory");
-    setText(document.getElementById("trouble"), this.isElsewhereTab ? "" : words);
-  }
-
-  #drawFrame() {
-    const choice = document.getElementById("language");
-    choice.replaceChildren(...Object.entries(LANGUAGES).map(([code, name]) => h("option", {value: code, lang: code}, name)));
-    choice.value = spoken();
-    choice.onchange = async () => {
-      memory.language.write(choice.value);
-      location.reload();
-    };
-    setText(document.getElementById("language-label"), say("language"));
-    setText(document.getElementById("skip"), say("skip"));
-    document.querySelector(".home span").textContent = say("brand");
-  }
-
-  // A new beginning in this tab, also when it took the event from another one.
-  static async begin() {
-    const app = new App();
-    if (sessionStorage.getItem("taquilla.steal")) {
-      sessionStorage.removeItem("taquilla.steal");
-      app.stealing = true;
-    }
-    await app.start();
-  }
 }
 
-function report(error) {
-  console.error(error);
-  const main = document.getElementById("main");
-  if (main.dataset.view) return;
-  main.replaceChildren(h("p", {role: "alert"}, "Something went wrong. / حدث خطأ. / エラーが発生しました。 / Algo correu mal."), button("↻", () => location.reload()));
-}
-
-App.begin().catch(report);
+new App().start().catch(report);

@@ -9,6 +9,16 @@ const TOUCH_PX = 22; // a finger's reach
 const EASY_PX = 7; // seats smaller than this are zoomed to, not picked
 const COLOR = /^#[0-9a-f]{6}$/i;
 
+// White or black, whichever is read better on a colour (WCAG's relative luminance).
+function inkOn(color) {
+  if (!COLOR.test(color)) return "#fff";
+  const [r, g, b] = [1, 3, 5].map((at) => {
+    const part = parseInt(color.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? "#000" : "#fff";
+}
+
 export class SeatMap {
   // `picked` is a Set of seat numbers; `pick(seat)` is asked when one is tapped.
   constructor(plan, {states, picked, pick}) {
@@ -194,7 +204,7 @@ export class SeatMap {
       const x = seats.x[seat], y = seats.y[seat];
       if (x < this.left || x > right || y < this.top || y > bottom || this.plan.floorOf[seat] !== this.floor) continue;
       if (this.states()[seat] !== FREE && !this.picked.has(seat)) continue;
-      pen.fillStyle = this.picked.has(seat) ? ink("--on-mine") : "#fff";
+      pen.fillStyle = this.picked.has(seat) ? ink("--on-mine") : inkOn(this.plan.categories[seats.category_no[seat]]?.color);
       pen.fillText(seats.number[seat], x, y);
     }
   }

@@ -61,6 +61,26 @@ export const saleOf = (eventId) => ({
   write: (value) => write(`taquilla.sale.${eventId}`, value),
 });
 
+// Whether this tab is to take the event from another one when it is loaded next.
+export const takesTab = {
+  set() {
+    try {
+      sessionStorage.setItem("taquilla.takes-tab", "1");
+    } catch {
+      // then it asks again
+    }
+  },
+  take() {
+    try {
+      const is = sessionStorage.getItem("taquilla.takes-tab") === "1";
+      sessionStorage.removeItem("taquilla.takes-tab");
+      return is;
+    } catch {
+      return false;
+    }
+  },
+};
+
 // One tab at a time works on an event. Calls `lost` when another tab takes over; returns whether this one has it.
 export async function onlyTab(eventId, lost, {steal = false} = {}) {
   if (!navigator.locks) return true;

@@ -65,10 +65,11 @@ export class Plan {
   }
 }
 
-// Loads plan and seats and keeps them true until `stop`. `changed(seats)` names changed seats, null all; `stale(yes)`.
+// Loads plan and seats and keeps them true until `stop`. `changed(seats)` names changed seats, null all; `replanned()`: the
+// event is on another version of its plan; `stale(yes)`: what is shown may not be so.
 export class Seats {
-  constructor(line, eventId, {changed, stale, tiers}) {
-    Object.assign(this, {line, eventId, changed, stale, toldTiers: tiers});
+  constructor(line, eventId, {changed, replanned, stale, tiers}) {
+    Object.assign(this, {line, eventId, changed, replanned, stale, toldTiers: tiers});
     this.plan = null;
     this.states = new Uint8Array(0);
     this.epoch = this.version = -1;
@@ -77,8 +78,7 @@ export class Seats {
   }
 
   async load() {
-    const {body} = await this.line.call("GET", `/v1/events/${this.eventId}/plan`, {raw: true, patienceMs: 60000});
-    this.plan = new Plan(JSON.parse(new TextDecoder().decode(body)));
+    await this.#loadPlan();
     await this.#loadStates();
     this.#follow();
     this.#watch();
@@ -89,12 +89,20 @@ export class Seats {
     this.socket?.close();
   }
 
+  async #loadPlan() {
+    const {body} = await this.line.call("GET", `/v1/events/${this.eventId}/plan`, {raw: true, patienceMs: 60000});
+    this.plan = new Plan(JSON.parse(new TextDecoder().decode(body)));
+  }
+
   async #loadStates() {
     const {body} = await this.line.call("GET", `/v1/events/${this.eventId}/seats`, {raw: true});
     const told = readSnapshot(body);
+    const isNew = told.planVersion !== this.plan.version;
+    if (isNew) await this.#loadPlan();
+    if (told.states.length !== this.plan.count) throw new Error("the seats are not those of the plan");
     Object.assign(this, {epoch: told.epoch, version: told.version, states: told.states});
+    if (isNew) this.replanned();
     this.changed(null);
-    return told.planVersion === this.plan.version;
   }
 
   async #follow() {
@@ -112,7 +120,9 @@ export class Seats {
       try {
         if (again || failures > 1) await this.#loadStates();
       } catch (error) {
-        if (!(error instanceof Refusal) && !isUndecided(error)) throw error;
+        if (!(error instanceof Refusal) && !isUndecided(error)) console.error(error);
+        this.stale(true);
+        await online(backOffMs(null, failures), signal);
       }
     }
   }

@@ -18,7 +18,8 @@ export class PickView {
     this.stale = h("p", {className: "warn", hidden: true}, say("map.stale"));
     this.body = h("div", {}, h("p", {role: "status"}, say("map.loading")));
     this.basket = h("section", {className: "basket", "aria-label": say("pick.chosen")});
-    this.element = h("section", {}, h("h1", {}, say("pick.title")), this.turn, this.note, this.stale, this.body, this.basket);
+    this.element = h("section", {}, h("h1", {}, say("pick.title")), this.turn, this.note, this.stale, this.body, this.basket,
+      app.notice && button(say("wait.leave"), () => app.leaveQueue(), {id: "leave"}));
   }
 
   get most() {

@@ -96,7 +96,7 @@ function stateWords(app) {
   }
   if (status.availability === "may-come-back") return say("wait.may-come-back");
   if (!status.is_letting_in) return say("wait.paused");
-  return status.state === "away" ? say("wait.away") : "";
+  return status.state === "away" || app.roomClock.now() < app.wasAwayUntil ? say("wait.away") : "";
 }
 
 // A range, as the room measured it; or that nobody can know.
