@@ -66,6 +66,7 @@ class Watch:
         clock: Callable[[], float] = lambda: asyncio.get_running_loop().time(),
     ) -> None:
         self.standing = Standing(collector.process_id)
+        self.meter = collector.meter
         self.watches = False
         self.cpu_s = 0.0
         """CPU time that the task has taken of its process, in all."""

@@ -20,8 +20,11 @@ BENCHES = {
     "admission": "general admission against the documents' counter and SKIP LOCKED",
     "room": "joins and polls of one process of the waiting room, memory of a waiting visitor",
     "feed": "a change of a seat until it shows on another console",
+    "feed-fanout": "changes of one map to two thousand clients of one API process",
+    "figures": "what it costs to tell and to add up the figures of the whole system once a second",
     "seat-detail": "who has a seat and all that happened to it, in a house with a long past",
     "seat-map": "the seat map against QGraphicsScene and pyqtgraph",
+    "ops-charts": "a second of the charts of operators against pyqtgraph",
     "soak": "an hour of changes on one console: memory, and how long the loop is held",
 }
 DONE, WRONG_USE = 0, 2

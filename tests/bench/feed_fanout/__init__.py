@@ -1,0 +1,1 @@
+"""Changes of one map to two thousand clients of one API process."""

@@ -1,0 +1,1 @@
+"""What the figures of the whole system cost those who are measured."""
