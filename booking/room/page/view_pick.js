@@ -7,6 +7,7 @@ import {refusalWords, seatWords} from "./view_queue.js";
 import {countdown, money, say} from "./words.js";
 
 const MOST = 6;
+const REDRAW_MS = 300;
 
 export class PickView {
   constructor(app) {
@@ -43,6 +44,7 @@ export class PickView {
   }
 
   destroy() {
+    clearTimeout(this.redrawing);
     this.map?.destroy();
   }
 
@@ -61,7 +63,11 @@ export class PickView {
 
   // Seats changed: those that somebody else took leave the choice. `seats` null: all may have.
   seatsChanged(seats) {
-    this.map?.draw();
+    // A busy sale changes seats many times a second; a phone need not draw 60,000 of them each time.
+    this.redrawing ??= setTimeout(() => {
+      this.redrawing = null;
+      this.map?.draw();
+    }, REDRAW_MS);
     const lost = [...this.picked].filter((seat) => this.app.seats.states[seat] !== FREE);
     if (lost.length && !this.app.sale.busy) {
       for (const seat of lost) this.picked.delete(seat);
