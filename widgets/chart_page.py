@@ -174,6 +174,7 @@ def _legend(chart: Chart, width: float) -> MapLegend:
     legend.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     legend.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
     legend.show_categories(chart.categories)
+    legend.show_seats(bool(chart.plan.seat_count))
     legend.show_flags(int(np.bitwise_or.reduce(chart.plan.flags)) if chart.plan.seat_count else 0)
     legend.show_states(chart.states)
     legend.show_house_kinds(chart.house_kinds[1].tolist())

@@ -116,6 +116,7 @@ class MapLegend(QWidget):
         self._worded = True
         self._far = self._keeps_room = False
         self._flags = 0
+        self._seats = True
         self._house_kinds: frozenset[int] = frozenset()
         self._show_marks()
 
@@ -130,6 +131,12 @@ class MapLegend(QWidget):
         """Explain the shapes of these flags (of the plan's seats, or-ed) and of no other."""
         self._flags = flags
         self._show_marks()
+
+    def show_seats(self, there: bool) -> None:  # said by what it sets
+        """Whether the plan has seats at all: nothing explains how a seat stands where there is none."""
+        if there != self._seats:
+            self._seats = there
+            self._show_marks()
 
     def show_states(self, states: npt.NDArray[np.uint8]) -> None:
         """Explain a mark that not every evening has when one of these state bytes shows it."""
@@ -187,6 +194,8 @@ class MapLegend(QWidget):
         self.updateGeometry()
 
     def _explains(self, mark: _Mark, *, far: bool) -> bool:
+        if not self._seats:
+            return False
         if mark.kind in _HEATS or far:
             return far and mark.kind in _HEATS
         if mark.house_kind:

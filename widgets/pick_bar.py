@@ -76,6 +76,7 @@ class PickBar(QWidget):
         self.redo = _icon_button(theme, words.redo, words.key_redo, back=False)
         self._caption = label(words.together, tone="muted", kind="caption")
         self._may_sell = True
+        self._seats = True
         self._build()
 
     @property
@@ -114,6 +115,12 @@ class PickBar(QWidget):
     def show_places(self, choices: Sequence[PlacesChoice]) -> None:
         """The kinds of places without numbers; none, and the button is gone."""
         self.places.show_choices(choices)
+        self._fit()
+
+    def show_seats(self, there: bool) -> None:  # said by what it sets
+        """Whether there are seats to be found and ranked, or places without numbers alone."""
+        self._seats = there
+        self.search.setVisible(there)
         self._fit()
 
     def set_picking(self, *, may_sell: bool, picks: bool) -> None:
@@ -182,6 +189,8 @@ class PickBar(QWidget):
         shown: set[QWidget] = {*self.counts, self.best, *least_first} if self._may_sell else set()
         if self.where.count() <= _ONE_SECTION:
             shown.discard(self.where)
+        if not self._seats:
+            shown -= {self.best, self.where, self.rank}
         if self._may_sell and self.places.choices:
             shown.add(self.places)
         every = [*self.counts, self.best, self.places, *least_first]

@@ -45,7 +45,7 @@ def _of_plan(draft: PlanDraft) -> Iterator[PlanFault]:
     if not is_usable(draft.name):
         yield PlanFault(FaultCode.TEXT_UNUSABLE, name=draft.name[:20])
     seats = draft.seat_count
-    if not seats:
+    if not seats and not draft.standing:
         yield PlanFault(FaultCode.NO_SEATS)
     sizes = (seats, len(draft.sections), len(draft.rows), len(draft.shapes), len(draft.standing))
     if any(size > most for size, most in zip(sizes, _MOST.values(), strict=True)):

@@ -44,6 +44,8 @@ class EventLine:
         shown = figures()
         status, tone = _status_of(event, now)
         seats = ngettext("{count} seat", "{count} seats", event.seat_count).format(count=shown.number(event.seat_count))
+        if not event.seat_count:  # a hall is never empty: it has places without numbers
+            seats = _("Standing places")
         return cls(
             event.event_id,
             event.name,

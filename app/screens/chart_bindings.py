@@ -22,7 +22,7 @@ from app.models.map_plan import map_plan
 from app.screens.chart_dialog import ChartDialog, ChartProgress
 from app.screens.house_words import house_columns
 from app.screens.main_window import MainWindow
-from app.screens.map_words import free_words, legend_categories, legend_words, map_texts
+from app.screens.map_words import left_words, legend_categories, legend_words, map_texts
 from app.screens.words import Advice
 from widgets.chart_page import Chart, on_paper
 from widgets.theme import Theme
@@ -105,7 +105,7 @@ def chart_of(store: ConsoleStore, theme: Theme, now: datetime) -> Chart:
     shown = figures()
     stamp = f"{shown.date(now, event.zone)} {shown.clock(now, event.zone)}"
     lines = [shown.joined([shown.date_time(event.starts_at, event.zone), event.venue_name])]
-    lines.append(free_words(seat_map.counts().available))
+    lines.append(left_words(event, seat_map))
     if store.map_out_of_date:
         lines.append(_("The map may be out of date"))
     return Chart(

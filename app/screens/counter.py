@@ -7,11 +7,12 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from app.core.seat_map import SeatMapState
 from app.core.store import Change, ConsoleStore, NoticeCode
-from app.i18n import _, figures, ngettext
+from app.i18n import _, figures
 from app.models.map_plan import map_plan
 from app.screens.house_words import house_columns
-from app.screens.map_words import legend_categories, legend_words, map_texts, zoom_words
+from app.screens.map_words import left_words, legend_categories, legend_words, map_texts, zoom_words
 from app.screens.picking_view import PickingView
 from app.screens.sale_panel import SalePanel
 from app.screens.seat_details import SeatDetails
@@ -19,6 +20,7 @@ from backend_client.feed_protocol import FeedState
 from backend_client.wire import EventStatus
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row
+from widgets.elided_label import ElidedLabel
 from widgets.floor_tabs import FloorTabs
 from widgets.map_legend import MapLegend
 from widgets.map_zoom import MapZoom
@@ -57,8 +59,10 @@ class CounterScreen(QWidget):
         self.back = AsyncButton("‹ " + _("Events"))
         self._map_side = frame("card")
         self._seen_at = QSize(), QSize()  # the room that map and legend share, and the map's part of it
-        self._name = label(kind="title")
-        self._when = label(tone="muted")
+        self._name = ElidedLabel()
+        self._name.setProperty("type", "title")
+        self._when = ElidedLabel()
+        self._when.setProperty("tone", "muted")
         self._free = label(kind="lead")
         self._build()
         self._connect()
@@ -79,7 +83,7 @@ class CounterScreen(QWidget):
             (Change.EVENT, self._show_event),
             (Change.SEATS, self._show_seats),
             (Change.HOUSE, self._show_house),
-            (Change.PLACES, self.picking.show_places),
+            (Change.PLACES, self._show_places),
             (Change.SALE | Change.EVENT, self.panel.show_sale),
             (Change.PICKING | Change.SALE | Change.SESSION, self.picking.show_picking),
             (Change.PARKED, self.panel.show_parked),
@@ -117,9 +121,10 @@ class CounterScreen(QWidget):
             self.map.set_plan(shown_plan)
             self.floors.show_plan()
             self.picking.show_event()
+            self.legend.show_seats(bool(shown_plan.seat_count))
             self.legend.show_flags(int(np.bitwise_or.reduce(shown_plan.flags)) if shown_plan.seat_count else 0)
         self.legend.show_categories(legend_categories(plan, event))
-        self.picking.show_places()
+        self._show_places()
         shown = figures()
         self._name.setText(event.name)
         when = shown.date_time(event.starts_at, event.zone)
@@ -141,12 +146,21 @@ class CounterScreen(QWidget):
         self._shown_revision = state.revision
         self.legend.show_states(state.states)
         self.map.set_mine(sorted(state.mine))
-        free = state.counts().available
-        self._free.setText(
-            ngettext("{count} seat free", "{count} seats free", free).format(count=figures().number(free))
-        )
-        self._free.setVisible(state.loaded)
+        self._show_free(state)
         self.panel.show_counts()
+
+    def _show_places(self) -> None:
+        """What is left of places without numbers: on the map, on its button, and in the head."""
+        self.picking.show_places()
+        if self._store.seat_map is not None:
+            self._show_free(self._store.seat_map)
+
+    def _show_free(self, state: SeatMapState) -> None:
+        """How much is left: seats, and places without numbers where there are some."""
+        event = self._store.event
+        if event is not None:
+            self._free.setText(left_words(event, state))
+        self._free.setVisible(state.loaded)
 
     def _show_house(self) -> None:
         """For whom the house keeps seats back."""

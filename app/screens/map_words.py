@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from app.core.house_seats import is_house_seat
+from app.core.seat_map import SeatMapState
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.screens.house_words import house_kind_words, house_letters, house_words_by_kind
@@ -49,7 +50,7 @@ def zoom_words() -> ZoomWords:
 def legend_categories(plan: Plan, event: EventDetail) -> tuple[LegendCategory, ...]:
     """The plan's categories with the lowest and highest price of each."""
     named = {category.category_no: category for category in (*plan.categories, *event.categories)}
-    used = sorted(set(plan.seats.category_no))
+    used = sorted({*plan.seats.category_no, *(place.category_no for place in plan.standing)})
     return tuple(
         LegendCategory(number, named[number].color, named[number].name, category_prices(event, number))
         for number in used
@@ -108,6 +109,14 @@ def spoken_section(name: str, free: int) -> str:
 def spoken_standing(name: str, free: int) -> str:
     """An area without numbered seats as a screen reader names it."""
     return figures().spoken([name, places_words(free)])
+
+
+def left_words(event: EventDetail, seats: SeatMapState) -> str:
+    """What is left of an evening: seats, and places without numbers where there are some."""
+    parts = [free_words(seats.counts().available)] if seats.seat_count else []
+    if event.tiers:
+        parts.append(places_words(sum(tier.available for tier in event.tiers)))
+    return figures().joined(parts)
 
 
 def places_words(free: int) -> str:

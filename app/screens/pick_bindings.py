@@ -168,6 +168,11 @@ class PickBindings(QObject):
         look_in(self._desk, categories=[category for category in every if category not in away] if away else ())
 
     def _on_best_requested(self) -> None:
+        plan = self._desk.store.plan
+        if plan is not None and not plan.rows:
+            # Of places without numbers none is better than another.
+            self._window.screens.counter.picking.bar.places.choose()
+            return
         self._try(self._show_best)
 
     def _on_best_before(self) -> None:

@@ -39,6 +39,7 @@ class PickingView(QObject):
             return
         used = np.unique([row.section_no for row in plan.rows if row.seat_count]).tolist()
         chosen = self._store.picking.sections
+        self.bar.show_seats(bool(used))
         self.bar.show_sections([(no, plan.sections[no].name) for no in used], chosen[0] if chosen else -1)
         self.show_picking()
 

@@ -210,8 +210,9 @@ def _version_words(plan: VenuePlan, version: int, seats: int) -> str:
     parts = [
         plan.name,
         _("Version {version}").format(version=shown.number(version)),
-        ngettext("{count} seat", "{count} seats", seats).format(count=shown.number(seats)),
-    ]
+        ngettext("{count} seat", "{count} seats", seats).format(count=shown.number(seats)) if seats else
+        _("Standing places"),
+    ]  # fmt: skip
     events = sum(1 for event in plan.events if event.plan_version == version)
     if events:
         parts.append(ngettext("{count} event", "{count} events", events).format(count=shown.number(events)))

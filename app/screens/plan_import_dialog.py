@@ -183,12 +183,14 @@ class ImportPlanDialog(PlanDialog):
 def _count_words(report: PlanFileReport) -> str:
     shown = figures()
     parts = [FORMAT_NAMES.get(report.format, _("Unknown format"))]
-    parts.append(ngettext("{count} seat", "{count} seats", report.seats).format(count=shown.number(report.seats)))
+    if report.seats or not report.ga_capacity:
+        parts.append(ngettext("{count} seat", "{count} seats", report.seats).format(count=shown.number(report.seats)))
     if report.ga_capacity:
         words = ngettext("{count} standing place", "{count} standing places", report.ga_capacity)
         parts.append(words.format(count=shown.number(report.ga_capacity)))
-    words = ngettext("{count} section", "{count} sections", report.sections)
-    parts.append(words.format(count=shown.number(report.sections)))
+    if report.sections:
+        words = ngettext("{count} section", "{count} sections", report.sections)
+        parts.append(words.format(count=shown.number(report.sections)))
     words = ngettext("{count} price category", "{count} price categories", report.categories)
     parts.append(words.format(count=shown.number(report.categories)))
     return shown.joined(parts)

@@ -15,7 +15,7 @@ from widgets.plan_canvas import Tool
 
 _WORDS: Final[dict[FaultCode, str]] = {
     FaultCode.PLAN_UNNAMED: marked("The plan has no name"),
-    FaultCode.NO_SEATS: marked("The plan has no seats"),
+    FaultCode.NO_SEATS: marked("The plan has neither seats nor standing places"),
     FaultCode.SECTION_UNNAMED: marked("A section has no name"),
     FaultCode.SECTION_EMPTY: marked("Section {name} has no rows"),
     FaultCode.SECTION_REPEATS: marked("There are two sections {name}"),
@@ -145,8 +145,9 @@ def standing_words(work: PlanWork) -> str:
     if work.is_changed:
         parts.append(_("Not saved yet"))
     count = work.draft.seat_count
-    parts.append(ngettext("{count} seat", "{count} seats", count).format(count=figures().number(count)))
     places = sum(area.capacity for area in work.draft.standing)
+    if count or not places:
+        parts.append(ngettext("{count} seat", "{count} seats", count).format(count=figures().number(count)))
     if places:
         words = ngettext("{count} standing place", "{count} standing places", places)
         parts.append(words.format(count=figures().number(places)))

@@ -48,6 +48,8 @@ class SalePage(QWidget):
         self.countdown = Countdown(theme)
         self.decline = StatusBanner(theme)
         self._empty = QWidget()
+        self._with_seats = QWidget()
+        self._without_seats = label(tone="muted", wrap=True)
         self._total_caption = label(_("Total"), kind="lead")
         self.total = label(kind="display")
         self.total.setAccessibleName(_("Total"))
@@ -82,6 +84,10 @@ class SalePage(QWidget):
         held = state in {SaleState.HELD, SaleState.DECLINED}
         self._show_lines(sale)
         self._empty.setVisible(not picked)
+        plan = self._store.plan
+        seats = plan is None or bool(plan.rows)
+        self._with_seats.setVisible(seats)
+        self._without_seats.setVisible(not seats)
         currency = self._currency(sale)
         self.total.setText(figures().money(0 if sale is None else sale.left_minor, currency) if currency else "")
         self._show_parts(sale)
@@ -226,11 +232,16 @@ class SalePage(QWidget):
         theme = self._theme
         first = column(theme, gap="small", parent=self._empty)
         first.addWidget(label(_("New sale"), kind="title"))
-        first.addWidget(
+        words = _("Click an area on the map, or press {key} there and choose. All places are without numbers.")
+        self._without_seats.setText(words.format(key=keys.PLACES.sequence))
+        first.addWidget(self._without_seats)
+        first.addWidget(self._with_seats)
+        inside = column(theme, gap="small", parent=self._with_seats)
+        inside.addWidget(
             label(_("Click seats on the map, or move with the arrow keys and press Enter."), tone="muted", wrap=True)
         )
-        first.addSpacing(theme.space("small"))
-        first.addLayout(keys_grid(theme, keys.AT_A_NEW_SALE, tone="muted", wrap=True))
+        inside.addSpacing(theme.space("small"))
+        inside.addLayout(keys_grid(theme, keys.AT_A_NEW_SALE, tone="muted", wrap=True))
 
     def _connect(self) -> None:
         self.hold.action_requested.connect(self.hold_requested)

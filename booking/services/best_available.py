@@ -56,6 +56,8 @@ async def _decided(db: Database, ask: HoldAsk, wish: BestAvailable) -> HoldVerdi
             raise EventNotFoundError("There is no such event.")
         plan = await db.blocks.plan(event)
         _check(plan, wish)
+        if not plan.seat_count:
+            raise NoBlockLeftError("There is no seat at all: all places are without numbers.")
         if is_true:
             free = await db.blocks.true_free_seats(ask.event_id)
         else:

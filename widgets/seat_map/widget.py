@@ -150,14 +150,14 @@ class SeatMapWidget(MarkedSeatMap):
 
     def _type(self, letter: str, *, begins: bool) -> bool:
         """A letter of a row's name, which `begins` with Shift; a digit that goes on with none says how many."""
-        if not (self.plan.seat_count and len(letter) == 1 and letter.isalnum()):
+        if len(letter) != 1 or not letter.isalnum():
             return False
         now_s = monotonic()
         if not self._row_typing.under_way(now_s):
             if letter.isdecimal() and letter != "0":
                 self.count_typed.emit(int(letter))
                 return True
-            if letter == "0" or not begins:
+            if letter == "0" or not begins or not self.plan.seat_count:
                 return False
         seat = self._row_typing.type(self.plan, self._overlays.focus, letter, now_s)
         if seat >= 0:

@@ -80,7 +80,9 @@ def focal_with_source(plan: SeatingPlan) -> tuple[Point, FocalSource]:
     stage = focal_point_of_areas(plan.areas)
     if stage is not None:
         return stage, FocalSource.STAGE
-    xs, ys = [seat.x for seat in plan.seats()], [seat.y for seat in plan.seats()]
+    places = [(seat.x, seat.y) for seat in plan.seats()]
+    places = places or [corner for area in plan.standing for corner in corners_of(area.area)] or [(plan.width / 2, 0.0)]
+    xs, ys = [x for x, _ in places], [y for _, y in places]
     return Point((min(xs) + max(xs)) / 2, min(ys)), FocalSource.UPPER_EDGE
 
 
@@ -95,6 +97,20 @@ def focal_point_of_areas(areas: Sequence[Area]) -> Point | None:
 def _names_focus(text: str) -> bool:
     folded = skeleton(text).casefold()
     return folded in _FOCAL_WORDS or any(word in _FOCAL_WORDS for word in folded.split())
+
+
+def corners_of(area: Area) -> list[tuple[float, float]]:
+    """Points that a shape, as it is drawn, reaches to."""
+    if area.shape is AreaShape.POLYGON and area.points:
+        points = [(point.x - area.x, point.y - area.y) for point in area.points]
+    elif area.shape is AreaShape.RECTANGLE:
+        points = [(0.0, 0.0), (area.width, 0.0), (area.width, area.height), (0.0, area.height)]
+    else:
+        dx, dy = area.width / 2, area.height / 2
+        points = [(-dx, -dy), (dx, -dy), (dx, dy), (-dx, dy)]
+    turn = math.radians(area.rotation)
+    cos, sin = math.cos(turn), math.sin(turn)
+    return [(area.x + x * cos - y * sin, area.y + x * sin + y * cos) for x, y in points]
 
 
 def area_middle(area: Area) -> Point:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from booking.domain.seating_plan.derived import corners_of
 from booking.domain.seating_plan.drafts import Naming, PlanDraft, RowDraft, SeatDraft, SectionDraft
 from booking.domain.seating_plan.faults import FindingCode, Findings, PlanCounts, PlanReading, place_order
 from booking.domain.seating_plan.identities import SeatIdentity, settle_identities
-from booking.domain.seating_plan.model import MAX_SEATS, Row, Seat, SeatingPlan, Section, StandingArea
+from booking.domain.seating_plan.model import MAX_SEATS, Area, Row, Seat, SeatingPlan, Section, StandingArea
 from booking.domain.seating_plan.overlaps import check_overlaps
 from booking.domain.seating_plan.plan_checks import check_confusable, check_places
 from booking.domain.seating_plan.repairs import Repair
@@ -127,7 +128,7 @@ def _check_places(findings: Findings, draft: PlanDraft, naming: Naming) -> None:
 
 
 def _check_counts(findings: Findings, draft: PlanDraft) -> None:
-    if not draft.seat_items and draft.has_seats_member:
+    if not draft.seat_items and not draft.standing and draft.has_seats_member:
         findings.fault(draft.seats_at, FindingCode.NO_SEATS, Says.NO_SEATS.of())
     if draft.seat_items > MAX_SEATS:
         message = Says.SEATS_TOO_MANY.of(count=draft.seat_items, most=MAX_SEATS)
@@ -172,7 +173,7 @@ def _build(draft: PlanDraft, guids: list[str]) -> SeatingPlan:
     standing = tuple(
         StandingArea(area.name.strip(), area.capacity, area.category_no, area.area) for area in draft.standing
     )
-    width, height = draft.size or _bounds(sections)
+    width, height = draft.size or _bounds(sections, [area.area for area in draft.standing])
     return SeatingPlan(
         draft.name or _PLAN_NAME, width, height, tuple(draft.categories), sections, tuple(draft.areas), draft.focal,
         draft.floors, standing, pictures=draft.pictures,
@@ -191,7 +192,8 @@ def _build_row(row: RowDraft, guids: Iterator[str]) -> Row:
     return Row(row.label.strip(), seats, row.position, row.row_text, row.seat_text, row.table)
 
 
-def _bounds(sections: tuple[Section, ...]) -> tuple[float, float]:
-    """A size for a plan that gave none: to its last seat and a margin."""
-    seats = [seat for section in sections for row in section.rows for seat in row.seats]
-    return max(1.0, max(seat.x for seat in seats) + _MARGIN), max(1.0, max(seat.y for seat in seats) + _MARGIN)
+def _bounds(sections: tuple[Section, ...], standing: Sequence[Area]) -> tuple[float, float]:
+    """A size for a plan that gave none: to its last seat or standing area, and a margin."""
+    corners = [(seat.x, seat.y) for section in sections for row in section.rows for seat in row.seats]
+    corners += [corner for area in standing for corner in corners_of(area)]
+    return max(1.0, max(x for x, _ in corners) + _MARGIN), max(1.0, max(y for _, y in corners) + _MARGIN)

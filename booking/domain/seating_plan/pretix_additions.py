@@ -2,8 +2,8 @@
 
 On the plan: `taquilla_focal_point` {x, y}, `taquilla_floors` [name, …], `taquilla_standing` [{name, capacity, category,
 area}], `taquilla_pictures` [{image, x, y, width, height, opacity, floor}], `taquilla_views` [{section|seats, image}].
-On a zone or area: `taquilla_floor`, the number of its floor from 0. On a row: `taquilla_table` {kind, shape, x, y,
-width, height, rotation, whole}, absolute. On a seat: `taquilla_flags`.
+On a zone or area: `taquilla_floor`, the number of its floor from 0; of an area also -1 for every floor. On a row:
+`taquilla_table` {kind, shape, x, y, width, height, rotation, whole}, absolute. On a seat: `taquilla_flags`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from booking.domain.seating_plan.model import (
     TableKind,
 )
 from booking.domain.seating_plan.pictures import read_pictures
-from booking.domain.seating_plan.pretix_areas import read_area
+from booking.domain.seating_plan.pretix_areas import FLOOR, read_area
 from booking.domain.seating_plan.sayings import Says
 
-FLAGS, FLOOR, TABLE = "taquilla_flags", "taquilla_floor", "taquilla_table"
+FLAGS, TABLE = "taquilla_flags", "taquilla_table"
 FOCAL, FLOORS, STANDING = "taquilla_focal_point", "taquilla_floors", "taquilla_standing"
 PICTURES, VIEWS = "taquilla_pictures", "taquilla_views"
 PLAN_ADDITIONS = frozenset({FOCAL, FLOORS, STANDING, PICTURES, VIEWS})

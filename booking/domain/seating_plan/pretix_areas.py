@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from booking.domain.seating_plan.faults import FindingCode, Findings
 from booking.domain.seating_plan.members import Members, read_point
-from booking.domain.seating_plan.model import MAX_FLOORS, MAX_POINTS, Area, AreaShape, AreaText, Point
+from booking.domain.seating_plan.model import EVERY_FLOOR, MAX_FLOORS, MAX_POINTS, Area, AreaShape, AreaText, Point
 from booking.domain.seating_plan.sayings import Says
 
+FLOOR = "taquilla_floor"
 _AREA = frozenset({
     "shape", "position", "rotation", "color", "border_color", "text", "uuid",
     "rectangle", "circle", "ellipse", "polygon", "width", "height",
@@ -19,14 +20,15 @@ _BORDER = ""
 
 
 def read_area(
-    findings: Findings, area: Members, zone_origin: Point, floor_no: int = 0, floor_member: str = "taquilla_floor"
+    findings: Findings, area: Members, zone_origin: Point, floor_no: int = 0, floor_member: str = FLOOR
 ) -> Area | None:
     """One area with absolute coordinates, or None after its faults were reported.
 
-    It is on the floor that it names itself, else on `floor_no`.
+    It is on the floor that it names itself, else on `floor_no`; in a pretix file -1 is every floor.
     """
     area.warn_about_others(_AREA | {floor_member})
-    own_floor = area.whole(floor_member, minimum=0, maximum=MAX_FLOORS - 1, required=False)
+    least = EVERY_FLOOR if floor_member == FLOOR else 0
+    own_floor = area.whole(floor_member, minimum=least, maximum=MAX_FLOORS - 1, required=False)
     shape = _shape_of(findings, area)
     offset = area.point("position", required=False)
     rotation = area.number("rotation", required=False) or 0.0

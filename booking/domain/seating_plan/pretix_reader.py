@@ -28,7 +28,6 @@ from booking.domain.seating_plan.options import DEFAULT_OPTIONS, ReadOptions
 from booking.domain.seating_plan.plan_rules import finish
 from booking.domain.seating_plan.plan_views import with_views
 from booking.domain.seating_plan.pretix_additions import (
-    FLOOR,
     PLAN_ADDITIONS,
     TABLE,
     VIEWS,
@@ -37,7 +36,7 @@ from booking.domain.seating_plan.pretix_additions import (
     read_plan_additions,
     read_table,
 )
-from booking.domain.seating_plan.pretix_areas import read_area
+from booking.domain.seating_plan.pretix_areas import FLOOR, read_area
 from booking.domain.seating_plan.repairs import Repair
 from booking.domain.seating_plan.sayings import Says, Thing
 

@@ -9,12 +9,21 @@ from __future__ import annotations
 
 import json
 
-from booking.domain.seating_plan.model import Area, AreaShape, AreaText, Row, Seat, SeatingPlan, Section, Table
+from booking.domain.seating_plan.model import (
+    EVERY_FLOOR,
+    Area,
+    AreaShape,
+    AreaText,
+    Row,
+    Seat,
+    SeatingPlan,
+    Section,
+    Table,
+)
 from booking.domain.seating_plan.pictures import picture_object
 from booking.domain.seating_plan.pretix_additions import (
     FLAG_NAMES,
     FLAGS,
-    FLOOR,
     FLOORS,
     FOCAL,
     PICTURES,
@@ -22,13 +31,15 @@ from booking.domain.seating_plan.pretix_additions import (
     TABLE,
     VIEWS,
 )
+from booking.domain.seating_plan.pretix_areas import FLOOR
 from booking.domain.seating_plan.views import view_object
 
 Object = dict[str, object]
 
 
 def write_pretix(plan: SeatingPlan, *, indent: int | None = None, plain: bool = False) -> bytes:
-    """The plan as UTF-8 JSON; `read_pretix` gives back an equal plan. Areas go into the first zone.
+    """The plan as UTF-8 JSON; `read_pretix` gives back an equal plan. Areas go into the first zone, or into one without
+    rows where there are no seats.
 
     `plain`: without any member of ours; `left_out` says what that costs.
     """
@@ -38,9 +49,8 @@ def write_pretix(plan: SeatingPlan, *, indent: int | None = None, plain: bool = 
         "categories": [{"name": category.name, "color": category.color} for category in plan.categories],
     }
     body |= _plan_additions(plan)
-    body["zones"] = [
-        _zone(section, plan, plan.areas if number == 0 else ()) for number, section in enumerate(plan.sections)
-    ]
+    sections = plan.sections or ((Section(plan.name, ()),) if plan.areas else ())
+    body["zones"] = [_zone(section, plan, plan.areas if number == 0 else ()) for number, section in enumerate(sections)]
     if plain:
         _drop_additions(body)
     return encode_json(body, indent)
@@ -125,8 +135,13 @@ def _zone(section: Section, plan: SeatingPlan, areas: tuple[Area, ...]) -> Objec
     if section.floor_no:
         zone[FLOOR] = section.floor_no
     zone["rows"] = [_row(row, plan) for row in section.rows]
-    zone["areas"] = [area_object(area) for area in areas]
+    zone["areas"] = [_area_of_zone(area) for area in areas]
     return zone
+
+
+def _area_of_zone(area: Area) -> Object:
+    body = area_object(area)
+    return body | {FLOOR: EVERY_FLOOR} if area.floor_no == EVERY_FLOOR else body
 
 
 def _row(row: Row, plan: SeatingPlan) -> Object:
