@@ -4,8 +4,8 @@
 work of several statements, `fetch()` for reads, `call()` for one SQL function that is a whole sale step: it
 carries a key or is idempotent by nature, so after a deadlock or a lost connection it is simply called again (G5, G6).
 Every one of them ends in time, whatever the database does: see `timely_pool`.
-Holds (`decide_hold()`), checkouts, payments, results and order reads go through lanes, many at a time; without lanes
-each goes on its own.
+Holds (`decide_hold()`), checkouts, payments and their sending, results and order reads go through lanes, many at a
+time; without lanes each goes on its own.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from booking.store.hold_lane import HoldAsk, HoldVerdict, HoldWork
 from booking.store.lanes import Lane
 from booking.store.micro_batches import MicroBatches
 from booking.store.place_lane import PlaceAsk, PlaceVerdict, PlaceWork
-from booking.store.sale_lanes import OrderPicture, OrderReads, SaleAnswer, SaleAsk, SaleWork
+from booking.store.sale_lanes import OrderPicture, OrderReads, SaleAnswer, SaleAsk, SaleWork, SendingWork
 from booking.store.seat_labels import SeatLabels
 from booking.store.tier_names import TierNames
 from booking.store.timely_pool import TimelyPool
@@ -42,7 +42,7 @@ T = TypeVar("T")
 MAX_REPEATS = 5
 MAX_RECONNECTS = 4
 HOLD_LANES = 2
-SALE_LANES = 4
+SALE_LANES = 5
 PLACE_LANES = 2
 PULSE_S = 1.5
 
@@ -65,6 +65,7 @@ class Database:
         self.places: Lane[PlaceAsk, PlaceVerdict] = Lane(self.place_work, "places", PLACE_LANES)
         self.check_outs = self._sale_lane("check_out_batch", "checkouts")
         self.payments = self._sale_lane("open_payment_batch", "payments")
+        self.sendings: Lane[UUID, bool] = Lane(SendingWork(self._fetch_on_lane, self.call_once), "sendings")
         self.results = self._sale_lane("record_result_batch", "results")
         reads = OrderReads(self._fetch_on_lane, self.fetch)
         self.order_reads: Lane[UUID, OrderPicture] = Lane(reads, "order reads")
@@ -72,8 +73,8 @@ class Database:
     def _sale_lane(self, statement: str, name: str) -> Lane[SaleAsk, SaleAnswer]:
         return Lane(SaleWork(statement, self._fetch_on_lane, self.call), name)
 
-    def _lanes_of_sales(self) -> tuple[Lane[SaleAsk, SaleAnswer] | Lane[UUID, OrderPicture], ...]:
-        return (self.check_outs, self.payments, self.results, self.order_reads)
+    def _lanes_of_sales(self) -> tuple[Lane[SaleAsk, SaleAnswer] | Lane[UUID, OrderPicture] | Lane[UUID, bool], ...]:
+        return (self.check_outs, self.payments, self.sendings, self.results, self.order_reads)
 
     @classmethod
     async def open(
@@ -123,6 +124,7 @@ class Database:
             "places": self.places.batches,
             "checkouts": self.check_outs.batches,
             "payments": self.payments.batches,
+            "sendings": self.sendings.batches,
             "results": self.results.batches,
             "order reads": self.order_reads.batches,
         }

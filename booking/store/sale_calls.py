@@ -84,9 +84,7 @@ async def open_payment(
 
 async def mark_sent(db: Database, operation_id: UUID) -> bool:
     """CREATED → SENT. Not for repeating: the second time it says that somebody has sent it."""
-    rows = await db.call_once(query("mark_sent"), operation_id)
-    sent: bool = rows[0]["sent"]
-    return sent
+    return await db.sendings.decide(operation_id)
 
 
 async def withdraw_payment(db: Database, operation_id: UUID) -> bool:

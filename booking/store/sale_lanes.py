@@ -1,8 +1,9 @@
 """Sale steps and order reads as lanes: how many requests become one statement, and its rows become answers.
 
-Checkout, the opening of a payment and the recording of a result have a lane each: `check_out_batch` and its like lock
-what all requests need, leave out what somebody else has, and call the one function of the step for each request. Reads
-of orders are coalesced into one read. What is answered brings the order as it stands: nothing is asked again.
+Checkout, the opening of a payment, its mark as sent and the recording of a result have a lane each: `check_out_batch`
+and its like lock what all requests need, leave out what somebody else has, and call the one function of the step for
+each request. Reads of orders are coalesced into one read. What is answered brings the order as it stands: nothing is
+asked again.
 """
 
 from __future__ import annotations
@@ -110,6 +111,38 @@ def _answer_of(row: Record, ask: SaleAsk) -> SaleAnswer | None:
         return None
     own = result_id is not None and result_id == ask.makes
     return SaleAnswer(code, result_id, replayed and not own, detail, tuple(seats or ()), picture)
+
+
+class SendingWork:
+    """Marks operations as sent, many in one commit. Each is written before its provider is asked, as alone.
+
+    A mark is not for repeating: said a second time it is false. So a batch whose answer was lost may leave an
+    operation marked and nobody asking; it is due again by itself, like that of a driver who died.
+    """
+
+    def __init__(self, on_lane: Fetch, alone: Fetch) -> None:
+        self._on_lane = on_lane
+        self._alone = alone
+
+    def claims(self, request: UUID) -> frozenset[Hashable]:
+        """The operation: of two drivers in one process one asks the database first."""
+        return frozenset((request,))
+
+    async def run(self, requests: Sequence[UUID]) -> list[bool | None]:
+        rows = await self._on_lane(query("mark_sent_batch"), list(requests))
+        marked = {row["operation_id"]: row["sent"] for row in rows}
+        return [marked.get(operation_id) for operation_id in requests]
+
+    async def run_alone(self, request: UUID) -> bool:
+        rows = await self._alone(query("mark_sent"), request)
+        sent: bool = rows[0]["sent"]
+        return sent
+
+    async def look(self, requests: Sequence[UUID]) -> list[bool | None]:
+        return [None] * len(requests)
+
+    def lost_to_others(self, request: UUID, result: bool) -> frozenset[Hashable]:  # noqa: ARG002 - BatchWork
+        return frozenset()
 
 
 @dataclass(frozen=True, slots=True)

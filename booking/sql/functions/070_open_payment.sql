@@ -300,22 +300,32 @@ END $$;
 -- for a new attempt is over; then nobody is asked. Nor while it is parked (a capture whose charge is to be voided instead), after
 -- the end of its authorization (P26), and before the capture that a refund has to wait for.
 CREATE OR REPLACE FUNCTION mark_sent(p_operation uuid) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-    v_now timestamptz := booking_now();
 BEGIN
-    UPDATE payment_operations p
-       SET status = 'SENT', attempts = p.attempts + 1, next_attempt_at = v_now + interval '15 s', updated_at = v_now
-     WHERE p.operation_id = p_operation AND p.status = 'CREATED' AND NOT p.void_requested
-       AND (p.kind <> 'authorize' OR v_now < deadline_of_order(p.order_id))
-       AND (p.kind <> 'capture' OR p.expires_at IS NULL OR v_now < p.expires_at)
-       AND (p.kind <> 'refund' OR NOT waits_for_capture(p.parent_id));
-    IF FOUND THEN
-        RETURN true;
+    PERFORM FROM payment_operations p WHERE p.operation_id = p_operation FOR NO KEY UPDATE;
+    RETURN p_operation = ANY (mark_locked_as_sent(ARRAY[p_operation]));
+END $$;
+
+-- As mark_sent, of operations that the caller has locked: those that are his to send now.
+CREATE OR REPLACE FUNCTION mark_locked_as_sent(p_operations uuid[]) RETURNS uuid[] LANGUAGE plpgsql AS $$
+DECLARE
+    v_now  CONSTANT timestamptz := booking_now();
+    v_sent uuid[];
+BEGIN
+    WITH marked AS (
+        UPDATE payment_operations p
+           SET status = 'SENT', attempts = p.attempts + 1, next_attempt_at = v_now + interval '15 s', updated_at = v_now
+         WHERE p.operation_id = ANY (p_operations) AND p.status = 'CREATED' AND NOT p.void_requested
+           AND (p.kind <> 'authorize' OR v_now < deadline_of_order(p.order_id))
+           AND (p.kind <> 'capture' OR p.expires_at IS NULL OR v_now < p.expires_at)
+           AND (p.kind <> 'refund' OR NOT waits_for_capture(p.parent_id))
+        RETURNING p.operation_id)
+    SELECT coalesce(array_agg(m.operation_id), '{}') INTO v_sent FROM marked m;
+    IF cardinality(v_sent) < cardinality(p_operations) THEN
+        -- A refund is asked for again soon after its capture is there, not after the pause of one that a provider left unanswered.
+        UPDATE payment_operations p SET next_attempt_at = v_now + spread(5)
+         WHERE p.operation_id = ANY (p_operations) AND p.kind = 'refund' AND p.status = 'CREATED';
     END IF;
-    -- It is asked for again soon after the capture is there, not after the pause of one that a provider left unanswered.
-    UPDATE payment_operations p SET next_attempt_at = v_now + spread(5)
-     WHERE p.operation_id = p_operation AND p.kind = 'refund' AND p.status = 'CREATED';
-    RETURN false;
+    RETURN v_sent;
 END $$;
 
 -- A refund waits until a capture of its charge has succeeded: nothing is taken before. One that was refused may have been tried
