@@ -14,6 +14,7 @@ from booking.histogram import LARGEST_US, bucket_of
 
 _HANDED_OVER_AGAIN = 3
 """Stretches that were handed over before: whoever adds up may have missed them."""
+_KEPT_UNTOLD = 60
 
 
 class RequestKind(StrEnum):
@@ -112,6 +113,10 @@ class Meter:
                     total[bucket] = total.get(bucket, 0) + count
             self._stretch = {}
         return tuple(self._handed_over)
+
+    def were_not_taken(self) -> None:
+        """Nobody could be told: what is too old to be of use is let go, so that nothing grows."""
+        del self._handed_over[:-_KEPT_UNTOLD]
 
     def were_taken(self) -> None:
         """The report with these stretches is stored: only the last ones are sent again."""

@@ -98,9 +98,10 @@ class Watch:
         except UnavailableError as error:
             if not self.standing.is_away:
                 log.warning("figures: %s", error.detail or error.code)
+            self._collector.meter.were_not_taken()
             self.standing.heard_nothing(report)
             return
-        silent_since, self.standing.heard_at = self.standing.heard_at, now
+        silent_since = self.standing.heard_at if self.standing.is_away else None
         try:
             await self._tell_silence(silent_since, now)
             second = await self._adder.add_up(now) if self.watches else await newest_second(self._db)

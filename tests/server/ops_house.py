@@ -19,8 +19,8 @@ from tests.server.web_api import Api
 class OpsHouse:
     """An API process in this one. Nothing is measured until a test asks for the next second."""
 
-    def __init__(self, api: Api, watch: Watch, clock: Clock) -> None:
-        self.api, self.watch, self.clock = api, watch, clock
+    def __init__(self, api: Api, watch: Watch, clock: Clock, figures_db: Database) -> None:
+        self.api, self.watch, self.clock, self.figures_db = api, watch, clock, figures_db
 
     async def second(self, *, after_s: float = 1.0) -> Second:
         """Time goes on; the newest second as this process has it."""
@@ -48,7 +48,7 @@ async def ops_house(db: Database, clock: Clock) -> AsyncIterator[OpsHouse]:
     assert app.watch is not None
     try:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
-            yield OpsHouse(Api(app, client, db), app.watch, clock)
+            yield OpsHouse(Api(app, client, db), app.watch, clock, figures_db)
     finally:
         await app.stop()
         await figures_db.close()

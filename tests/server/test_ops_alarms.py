@@ -148,6 +148,12 @@ async def test_the_log_has_every_change_with_who_when_from_to_and_why(house: Ops
         "POST", f"/v1/events/{event_id}/pause", wire.EventStatusChange(expected_version=2, reason="wet stage"),
         token=token,
     )  # fmt: skip
+    await house.clock.move(seconds=1)
+    await house.api.db.fetch(
+        "INSERT INTO admission_changes VALUES ($1, 1, booking_now(), 'controller', '', 'automatic', 120, 60, 'strain',"
+        " 'holds are slow', '{}')",
+        event_id,
+    )  # fmt: skip
     await raised(house)
     page = read(await house.api.call("GET", "/v1/ops/log?limit=1", token=token), wire.OpsLog)
     assert page.next_before is not None
@@ -156,11 +162,16 @@ async def test_the_log_has_every_change_with_who_when_from_to_and_why(house: Ops
     before = page.next_before.isoformat().replace("+00:00", "Z")
     rest = read(await house.api.call("GET", f"/v1/ops/log?before={before}", token=token), wire.OpsLog)
     assert rest.next_before is None
-    assert [(one.kind, one.who, one.reason, one.event_id) for one in rest.entries] == [
+    steered, *others = rest.entries
+    assert (steered.kind, steered.who, steered.reason, steered.event_id) == (
+        "admission", "controller", "holds are slow", event_id,
+    )  # fmt: skip
+    assert steered.changes == (wire.OpsLogChange(name="per_minute", was="120", now="60"),)
+    assert [(one.kind, one.who, one.reason, one.event_id) for one in others] == [
         ("status", "Some ops", "wet stage", event_id), ("settings", "Some ops", "a long queue", event_id),
     ]  # fmt: skip
-    assert rest.entries[0].changes == (wire.OpsLogChange(name="", was="ON_SALE", now="PAUSED"),)
-    assert rest.entries[1].changes == (wire.OpsLogChange(name="hold_ttl_s", was="300", now="240"),)
+    assert others[0].changes == (wire.OpsLogChange(name="", was="ON_SALE", now="PAUSED"),)
+    assert others[1].changes == (wire.OpsLogChange(name="hold_ttl_s", was="300", now="240"),)
     only = read(await house.api.call("GET", f"/v1/ops/log?kind=status&event_id={event_id}", token=token), wire.OpsLog)
     assert [one.kind for one in only.entries] == ["status"]
 

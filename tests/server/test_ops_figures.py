@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from backend_client import wire
+from booking.domain.errors import AuthorityAwayError
 from booking.domain.figures import Figure
 from booking.domain.model import OperationResult, ResultOutcome
 from booking.domain.states import OperationKind
@@ -216,6 +217,44 @@ async def test_the_server_itself(house: OpsHouse) -> None:
     assert found[Figure.DATABASE_COMMITS_PER_S] >= 0
     assert found[Figure.DEADLOCKS_PER_MIN] == found[Figure.LOCK_WAITS] == found[Figure.LOCK_WAIT_OLDEST_S] == 0
     assert found[Figure.DATABASE_ANSWER_MS] > 0
+
+
+async def test_a_part_that_does_not_answer_in_time_is_not_known_and_the_locks_are_told_all_the_same(
+    house: OpsHouse, database: Database
+) -> None:
+    await house.second()
+    async with database.transaction() as connection:
+        await connection.execute("LOCK TABLE holds IN ACCESS EXCLUSIVE MODE")
+        second = await house.second()
+    assert not house.watch.standing.is_away, "it has answered what it could"
+    assert second.house.keys() >= {Figure.LOCK_WAITS, Figure.DATABASE_CONNECTION_SHARE, Figure.REQUESTS_PER_S}
+    assert second.house.keys().isdisjoint({Figure.SHOPPERS_ACTIVE, Figure.EXPIRY_BACKLOG}), "never 0 for not known"
+    assert Figure.SHOPPERS_ACTIVE in (await house.second()).house
+
+
+async def test_the_log_says_afterwards_how_long_the_authority_was_not_heard(
+    house: OpsHouse, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await house.second()
+    heard_at = house.watch.standing.heard_at
+
+    async def nobody(*_: object) -> list[object]:
+        raise AuthorityAwayError("Nobody answers.")
+
+    with monkeypatch.context() as away:
+        away.setattr(house.figures_db, "fetch", nobody)
+        await house.watch.once()
+        assert house.watch.standing.is_away
+        assert house.watch.standing.own is not None
+        message = house.api.app.services.ops.board.message if house.api.app.services.ops.board else None
+        assert message is not None
+        assert (message.authority_away, message.authority_heard_at) == (True, heard_at)
+        assert [one.pid for one in message.processes] == [house.watch.standing.own.pid]
+    await clock.move(seconds=7)
+    await house.second()
+    answer = await house.api.call("GET", "/v1/ops/log?kind=authority", token=await house.staff())
+    (entry,) = read(answer, wire.OpsLog).entries
+    assert (entry.who, entry.reason, entry.action) == ("figures", "not heard for 8 s", "authority-silent")
 
 
 async def test_the_controller_of_admission_is_told_of_one_event(house: OpsHouse, desk: Desk, event_id: int) -> None:

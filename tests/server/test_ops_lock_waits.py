@@ -70,7 +70,7 @@ async def test_a_lock_that_is_held_shows_with_who_waits_for_what_and_goes_again(
         await until_somebody_waits(house.api.db)
         second = await house.second()
         (wait,) = second.lock_waits
-        assert (wait.event_id, wait.sections) == (event_id, ("Stalls",))
+        assert (wait.event_id, wait.sections, wait.lock) == (event_id, ("Stalls",), "row of seats")
         assert (wait.waiting.statement, wait.waiting.may_be_ended) == ("hold", True)
         assert 0 < wait.waited_s < WITHIN_S
         (blocker,) = wait.blocked_by

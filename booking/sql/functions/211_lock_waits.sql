@@ -37,7 +37,9 @@ CREATE OR REPLACE FUNCTION lock_waits(p_most integer) RETURNS TABLE (
          LIMIT p_most)
     SELECT w.total, w.pid, w.backend_start, w.application_name, w.state, w.query, w.xact_start, is_own_role(w.usesysid),
            w.since, extract(epoch FROM clock_timestamp() - w.since)::float8,
-           CASE WHEN w.locktype IN ('relation', 'extend') THEN 'table ' || w.relation::regclass ELSE w.locktype END,
+           CASE WHEN w.locktype IN ('relation', 'extend') THEN 'table ' || w.relation::regclass
+                ELSE coalesce((SELECT 'row of ' || t.relation::regclass FROM pg_locks t
+                                WHERE t.pid = w.pid AND t.locktype = 'tuple' LIMIT 1), w.locktype) END,
            pg_blocking_pids(w.pid), s.event_id, s.sections
       FROM waiting w
       LEFT JOIN LATERAL (
