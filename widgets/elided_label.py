@@ -12,6 +12,7 @@ class ElidedLabel(QLabel):
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
+        self._tip = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
@@ -20,12 +21,25 @@ class ElidedLabel(QLabel):
         """True while the text does not fit."""
         return self.fontMetrics().horizontalAdvance(self.text()) > self.contentsRect().width()
 
+    def _show_tip(self) -> None:
+        whole = self.text() if self.is_elided else ""
+        super().setToolTip("\n".join(part for part in (whole, self._tip) if part))
+
+    def setText(self, text: str) -> None:
+        super().setText(text)
+        self._show_tip()
+
+    def setToolTip(self, tip: str) -> None:
+        """What is said besides; the whole text stands above it while it does not fit."""
+        self._tip = tip
+        self._show_tip()
+
     def minimumSizeHint(self) -> QSize:
         return QSize(self.fontMetrics().averageCharWidth() * 4, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.setToolTip(self.text() if self.is_elided else "")
+        self._show_tip()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         del event

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.sale import Sale, SaleId, SaleState
@@ -26,6 +27,8 @@ from widgets.theme import Theme
 
 _AROUND_PX = 16
 """Above and below the two lines of a parked sale."""
+_BESIDE_PX, _NARROWEST_PX = 40, 160
+"""On both sides of them together; and how narrow they may become."""
 _Place = tuple[SaleId | None, SaleState | None]
 _TIMED = frozenset({SaleState.HELD, SaleState.DECLINED, SaleState.PAYING})
 _PAGES = {
@@ -196,7 +199,7 @@ class SalePanel(QFrame):
         """What the buttons of the parked sales say."""
         items = (self._parked_box.itemAt(place) for place in range(self._parked_box.count()))
         widgets = (None if item is None else item.widget() for item in items)
-        return [button.text() for button in widgets if isinstance(button, QPushButton)]
+        return [button.accessibleName() for button in widgets if isinstance(button, QPushButton)]
 
     def show_notices(self) -> None:
         """The newest notice that no page says already, until it is read."""
@@ -308,6 +311,7 @@ class _ParkedButton(QPushButton):
             text = _("Open sale of {amount}").format(amount=amount)
         text = f"{text}\n{_which(sale, zone)}"
         super().__init__(text)
+        self._text = text
         self.setMinimumHeight(2 * self.fontMetrics().lineSpacing() + _AROUND_PX)
         self._sale_id = sale.sale_id
         self.setAccessibleName(text)
@@ -316,6 +320,17 @@ class _ParkedButton(QPushButton):
 
     def _on_clicked(self) -> None:
         self.chosen.emit(self._sale_id)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(_NARROWEST_PX, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lines that have no room end in an ellipsis; the tool tip says them whole."""
+        super().resizeEvent(event)
+        room = self.width() - _BESIDE_PX
+        elide, right = self.fontMetrics().elidedText, Qt.TextElideMode.ElideRight
+        self.setText("\n".join(elide(line, right, room) for line in self._text.split("\n")))
+        self.setToolTip("" if self.text() == self._text else self._text)
 
 
 def _unclear_words(sale: Sale, amount: str) -> str:
