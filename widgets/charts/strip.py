@@ -6,7 +6,7 @@ The values are those at the cross-hair, or the newest. What is not known is a da
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -33,10 +33,10 @@ SCALE_PX = 52
 _LEAST_PX = 54
 _LIMIT_SHARE = 0.92
 _KEY_PX = 16
-_HEAVY = 1.6
 _WHEEL_SHARE = 0.1
 _EDGE_PX = 6
 _OLD_GAPS = 3
+_DASH_PX, _PAUSE_PX = 6, 3
 UNKNOWN = "–"
 
 
@@ -55,6 +55,10 @@ class ChartStrip(QWidget):
         self._theme = theme
         self.plan = plan
         self._layer = CurveLayer(theme)
+        self._fonts = theme.font("caption"), theme.font("caption", bold=True), theme.font("body", bold=True)
+        self._metrics = tuple(QFontMetrics(font) for font in self._fonts)
+        self._place: tuple[object, QRectF] = (None, QRectF())
+        self._written_ticks: tuple[float, tuple[str, ...]] = (-1.0, ())
         self._table = ChartTable()
         self._span = Span(0.0, 1.0)
         self._limits: tuple[Limit, ...] = ()
@@ -129,9 +133,13 @@ class ChartStrip(QWidget):
     @property
     def plot(self) -> QRectF:
         """Where the curves are."""
-        left, right = (SCALE_PX, HEAD_PX) if self._mirrored else (HEAD_PX, SCALE_PX)
-        gap = float(self._theme.space("tight"))
-        return QRectF(left, gap, max(self.width() - left - right, 1.0), max(self.height() - 2 * gap, 1.0))
+        stamp = self.width(), self.height(), self._mirrored
+        if self._place[0] != stamp:
+            left, right = (SCALE_PX, HEAD_PX) if self._mirrored else (HEAD_PX, SCALE_PX)
+            gap = float(self._theme.space("tight"))
+            room = max(self.width() - left - right, 1.0), max(self.height() - 2 * gap, 1.0)
+            self._place = stamp, QRectF(left, gap, *room)
+        return self._place[1]
 
     @property
     def _mirrored(self) -> bool:
@@ -191,18 +199,15 @@ class ChartStrip(QWidget):
         theme, plot = self._theme, self.plot
         painter.fillRect(plot, theme.color("surface"))
         line = QColor(theme.color("border"))
-        painter.setPen(QPen(line, 1))
         for tick in self._ticks:
-            x = round(self.x_of(tick)) + 0.5
+            x = float(round(self.x_of(tick)))
             if plot.left() < x < plot.right():
-                painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()))
+                painter.fillRect(QRectF(x, plot.top(), 1, plot.height()), line)
         line.setAlpha(130)
-        painter.setPen(QPen(line, 1))
-        middle = round(plot.center().y()) + 0.5
-        painter.drawLine(QPointF(plot.left(), middle), QPointF(plot.right(), middle))
+        painter.fillRect(QRectF(plot.left(), round(plot.center().y()), plot.width(), 1), line)
         edge = theme.color("danger") if self._alarm else theme.color("border_strong")
-        painter.setPen(QPen(edge, 2 if self._alarm else 1))
-        painter.drawLine(plot.bottomLeft(), plot.bottomRight())
+        thick = 2 if self._alarm else 1
+        painter.fillRect(QRectF(plot.left(), round(plot.bottom()), plot.width(), thick), edge)
 
     def _paint_curves(self, painter: QPainter) -> None:
         plot, dpr = self.plot, self.devicePixelRatioF()
@@ -218,18 +223,15 @@ class ChartStrip(QWidget):
 
     def _paint_limits(self, painter: QPainter) -> None:
         plot = self.plot
-        font = self._theme.font("caption")
-        metrics = QFontMetrics(font)
-        painter.setFont(font)
+        metrics = self._metrics[0]
+        painter.setFont(self._fonts[0])
         for limit in self._limits:
             if limit.value > self._top:
                 continue
             color = self._theme.color("danger" if limit.alarms else "text_muted")
-            y = round(self._y_of(limit.value)) + 0.5
-            pen = QPen(color, 1.0)
-            pen.setDashPattern([6, 3])
-            painter.setPen(pen)
-            painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
+            y = float(round(self._y_of(limit.value)))
+            _paint_dashes(painter, plot, y, color)
+            painter.setPen(color)
             words = metrics.elidedText(limit.words, Qt.TextElideMode.ElideRight, int(plot.width() / 2))
             width, height = metrics.horizontalAdvance(words) + 6, metrics.height()
             top = y + 1 if y - height < plot.top() else y - height
@@ -243,8 +245,7 @@ class ChartStrip(QWidget):
         if self._cross is None or not self._span.start_s <= self._cross <= self._span.end_s:
             return
         plot, x = self.plot, self.x_of(self._cross)
-        painter.setPen(QPen(self._theme.color("text"), 1))
-        painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()))
+        painter.fillRect(QRectF(round(x), plot.top(), 1, plot.height()), self._theme.color("text"))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for curve in self.plan.curves:
             value = self._value(curve)
@@ -258,10 +259,10 @@ class ChartStrip(QWidget):
         theme = self._theme
         width = HEAD_PX - theme.space("small") - _EDGE_PX
         left = self.width() - HEAD_PX + theme.space("small") if self._mirrored else _EDGE_PX
-        title_font, font, bold = theme.font("caption", bold=True), theme.font("caption"), theme.font("body", bold=True)
+        font, title_font, bold = self._fonts
         side = Qt.AlignmentFlag.AlignRight if self._mirrored else Qt.AlignmentFlag.AlignLeft
         flags = side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter
-        metrics = QFontMetrics(title_font)
+        metrics = self._metrics[1]
         y = float(theme.space("tight"))
         painter.setFont(title_font)
         painter.setPen(theme.color("danger") if self._alarm else theme.color("text"))
@@ -269,7 +270,7 @@ class ChartStrip(QWidget):
         painter.drawText(QRectF(left, y, width, metrics.height()), flags,
                          metrics.elidedText(title, Qt.TextElideMode.ElideRight, width))  # fmt: skip
         y += metrics.height() + 1
-        line = min(float(QFontMetrics(bold).height()), (self.height() - y) / max(len(self.plan.curves), 1))
+        line = min(float(self._metrics[2].height()), (self.height() - y) / max(len(self.plan.curves), 1))
         for curve in self.plan.curves:
             self._paint_entry(painter, curve, QRectF(left, y, width, line), (font, bold))
             y += line
@@ -282,7 +283,7 @@ class ChartStrip(QWidget):
         paint_key(painter, theme, curve, key)
         value = self._written(self._value(curve))
         painter.setFont(bold)
-        value_px = painter.fontMetrics().horizontalAdvance(value)
+        value_px = self._metrics[2].horizontalAdvance(value)
         near, far = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
         if self._mirrored:
             near, far = far, near
@@ -298,23 +299,26 @@ class ChartStrip(QWidget):
             return  # the title names it
         painter.setFont(font)
         painter.setPen(theme.color("text_muted"))
-        words = painter.fontMetrics().elidedText(curve.words, Qt.TextElideMode.ElideRight, int(room))
+        words = self._metrics[0].elidedText(curve.words, Qt.TextElideMode.ElideRight, int(room))
         painter.drawText(words_box, near | absolute, words)
 
     def _paint_scale(self, painter: QPainter) -> None:
         theme, plot = self._theme, self.plot
-        painter.setFont(theme.font("caption"))
+        painter.setFont(self._fonts[0])
         painter.setPen(theme.color("text_muted"))
+        if self._written_ticks[0] != self._top:
+            ticks = tuple(self.plan.write_tick(value) for value in (self._top, self._top / 2, 0.0))
+            self._written_ticks = self._top, ticks
+        upper, middle, lower = self._written_ticks[1]
         left = 0.0 if self._mirrored else plot.right() + theme.space("tight")
         side = Qt.AlignmentFlag.AlignRight if self._mirrored else Qt.AlignmentFlag.AlignLeft
         width = SCALE_PX - theme.space("tight")
-        height = painter.fontMetrics().height()
+        height = self._metrics[0].height()
         flags = side | Qt.AlignmentFlag.AlignAbsolute
-        painter.drawText(QRectF(left, plot.top() - 2, width, height), flags, self.plan.write_tick(self._top))
+        painter.drawText(QRectF(left, plot.top() - 2, width, height), flags, upper)
         if plot.height() > 3 * height:
-            painter.drawText(QRectF(left, plot.center().y() - height / 2, width, height), flags,
-                             self.plan.write_tick(self._top / 2))  # fmt: skip
-        painter.drawText(QRectF(left, plot.bottom() - height + 2, width, height), flags, self.plan.write_tick(0.0))
+            painter.drawText(QRectF(left, plot.center().y() - height / 2, width, height), flags, middle)
+        painter.drawText(QRectF(left, plot.bottom() - height + 2, width, height), flags, lower)
 
     def _value(self, curve: CurveLook) -> float | None:
         if self._cross is not None:
@@ -385,20 +389,23 @@ class ChartStrip(QWidget):
         self.update()
 
 
+def _paint_dashes(painter: QPainter, plot: QRectF, y: float, color: QColor) -> None:
+    """A dashed line across a plot. Rectangles: Qt's own lines go through its stroker, a millisecond each."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(color)
+    left, right = int(plot.left()), int(plot.right())
+    painter.drawRects([QRect(x, int(y), min(_DASH_PX, right - x), 1) for x in range(left, right, _DASH_PX + _PAUSE_PX)])
+
+
 def paint_key(painter: QPainter, theme: Theme, curve: CurveLook, box: QRectF) -> None:
     """A short piece of the curve as it is drawn: its colour and its kind of line."""
-    y = round(box.center().y()) + 0.5
-    pen = QPen(theme.color(curve.tone), _HEAVY + 0.4)
-    if curve.line == "dash":
-        pen.setDashPattern([3, 2])
-    elif curve.line == "dots":
-        pen.setDashPattern([1, 1.6])
-    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
-    painter.setPen(pen)
-    if curve.line == "step":
-        middle = round(box.center().x()) + 0.5
-        painter.drawLine(QPointF(box.left(), y + 3), QPointF(middle, y + 3))
-        painter.drawLine(QPointF(middle, y + 3), QPointF(middle, y - 3))
-        painter.drawLine(QPointF(middle, y - 3), QPointF(box.right(), y - 3))
-    else:
-        painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
+    color, y, left = theme.color(curve.tone), round(box.center().y()) - 1, round(box.left())
+    wide = round(box.width())
+    pieces = {
+        "solid": ((0, 0, wide, 2),),
+        "dash": ((0, 0, 6, 2), (10, 0, wide - 10, 2)),
+        "dots": tuple((at, 0, 2, 2) for at in range(0, wide - 1, 4)),
+        "step": ((0, 3, wide // 2, 2), (wide // 2 - 1, -2, 2, 7), (wide // 2, -2, wide - wide // 2, 2)),
+    }
+    for x, down, width, height in pieces[curve.line]:
+        painter.fillRect(QRect(left + x, y + down, width, height), color)
