@@ -22,6 +22,7 @@ from widgets.style_sheet import render_style_sheet
 
 THEME_FILE = "styles/theme.toml"
 FONT_FOLDER = "fonts"
+_A_WINDOWS_WORTH = 500
 _HEX = re.compile(r"#[0-9A-Fa-f]{6}")
 
 
@@ -207,11 +208,14 @@ def undressed() -> Iterator[None]:
     """Around the building of many widgets: they are dressed once, at the end.
 
     Qt looks a widget's part of the style sheet up whenever a parent of it gets a parent: of the building of a whole
-    window that was more than half.
+    window that was more than half. Beside another window nothing is gained, because that is dressed anew as well.
     """
     app = QApplication.instance()
     if not isinstance(app, QApplication):
         raise TypeError("there is no application to dress")
+    if len(app.allWidgets()) > _A_WINDOWS_WORTH:
+        yield
+        return
     sheet = app.styleSheet()
     app.setStyleSheet("")
     try:
