@@ -20,7 +20,7 @@ gi: Any = import_module("gi")
 gi.require_version("Atspi", "2.0")
 Atspi: Any = import_module("gi.repository.Atspi")
 GLib: Any = import_module("gi.repository.GLib")
-WAIT_S = 15.0
+WAIT_S = 60.0
 heard: list[Thing] = []
 read: list[Thing] = []
 

@@ -27,7 +27,7 @@ _FLAGS = (
 )  # fmt: skip
 _STARTED = re.compile(r"started successfully on port (\d+)")
 _DIRECTIONS = re.compile("[\u2066-\u2069]")
-WITHIN_S = 20.0
+WITHIN_S = 60.0
 
 
 def need_chromium() -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -17,6 +15,8 @@ from tests.end2end.browser import Browser, Browsers
 from tests.end2end.http_client import client
 from tests.end2end.processes import StackFacts
 from tests.server.box_office import make_event
+
+_USED = frozenset({"button", "link", "combobox", "checkbox", "radio", "textbox", "image"})
 
 
 @dataclass
@@ -151,8 +151,12 @@ class Fan:
         codes: list[str] = await page.run("return [...document.querySelectorAll('.code')].map((e) => e.textContent)")
         return codes
 
-    async def fits(self) -> bool:
-        """Whether nothing of the page lies beside the screen."""
+    async def is_well_made(self) -> bool:
+        """Nothing lies beside the screen, and a screen reader can name whatever can be used."""
+        nodes = (await self.page.devtools("Accessibility.getFullAXTree"))["nodes"]
+        used = [node for node in nodes if node.get("role", {}).get("value") in _USED and not node["ignored"]]
+        assert used
+        assert [node["role"]["value"] for node in used if not node.get("name", {}).get("value", "").strip()] == []
         return bool(await self.page.run("return document.documentElement.scrollWidth <= innerWidth"))
 
 
@@ -165,12 +169,3 @@ async def fan_at(house: House, event_id: int) -> AsyncIterator[Fan]:
         yield fan
         secure = [line for line in await page.console() if "Content Security Policy" in line or "Trusted" in line]
         assert secure == []
-
-
-async def looked_at(fan: Fan, folder: Path, name: str) -> None:
-    """Pictures of the view: a phone and a desk, light and dark."""
-    for width, height, mobile in ((375, 812, True), (1280, 800, False)):
-        for dark in (False, True):
-            await fan.page.screen(width, height, dark=dark, mobile=mobile)
-            await asyncio.sleep(0.25)
-            await fan.page.picture(folder / f"{name}_{width}_{'dark' if dark else 'light'}.png")

@@ -16,6 +16,7 @@ import httpx
 import psutil
 import pytest
 
+from booking.demo.waiting_room import EVENT
 from tests.end2end.conftest import free_seats
 from tests.end2end.http_client import Buyer, client
 from tests.end2end.processes import (
@@ -84,6 +85,7 @@ async def test_signal_takes_everything_down_and_the_next_start_finds_its_data(
             fan = await Buyer.new_fan(http)
             first = await fan.hold(event_id, free[:2], key=key)
             assert first.status_code == 201
+            await one_event_is_sold_through_the_waiting_room(stack, fan)
         demo.tell(number)
         assert await demo.ended(45) == 0, demo.words()
         assert [found for found in processes if lives(found.pid)] == []
@@ -92,6 +94,17 @@ async def test_signal_takes_everything_down_and_the_next_start_finds_its_data(
         again = await Buyer(http, fan.token).hold(event_id, free[:2], key=key)
         assert again.json()["hold_id"] == first.json()["hold_id"], "the same data, and the same signing key"
         assert await stopped_sound(demo, stack)
+
+
+async def one_event_is_sold_through_the_waiting_room(stack: StackFacts, fan: Buyer) -> None:
+    """Its page is there, its queue is open, and without a turn nobody holds a seat of it."""
+    events = (await fan.get("/v1/events")).json()["events"]
+    (event_id,) = [event["event_id"] for event in events if event["name"] == EVENT]
+    assert await answers(stack.page_url, f"/events/{event_id}")
+    async with client(stack.page_url) as room:
+        assert (await room.get(f"/v1/events/{event_id}/room")).json()["queueing"] == "random"
+    refused = await fan.hold(event_id, [0])
+    assert (refused.status_code, refused.json()["code"]) == (403, "admission-required")
 
 
 async def test_crash_of_the_demo_leaves_nothing_that_blocks_the_next_start(folder: Path) -> None:

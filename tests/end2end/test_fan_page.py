@@ -21,22 +21,22 @@ async def test_a_fan_waits_picks_a_seat_on_the_map_pays_and_has_a_ticket(house: 
     async with fan_at(house, event) as fan:
         page = fan.page
         await page.screen(320, 640, mobile=True)
-        assert await fan.fits()
+        assert await fan.is_well_made()
         await fan.join()
         await page.until_view("pick")
         assert await page.text("main .event strong") == "Night <b>of</b> lights"
         await page.until_shown(".map canvas")
         await tap_seat(fan, 7)
         await page.until_text(".basket", "row A, seat 8")
-        assert await fan.fits()
+        assert await fan.is_well_made()
         await page.click("#hold")
         await page.until_view("hold")
         assert "€40.00" in await page.text("#total")
         await fan.check_out()
-        assert await fan.fits()
+        assert await fan.is_well_made()
         await fan.pay()
         (code,) = await fan.until_tickets(1)
-        assert await fan.fits()
+        assert await fan.is_well_made()
         assert await code_on(fan) == code
         assert await page.address() == fan.url
         await no_secret_has_leaked(fan)

@@ -100,6 +100,6 @@ async def test_hook_runs_before_the_byte_is_delivered_and_only_once(deliver: boo
             await writer.wait_closed()
     server.close()
     for _ in range(2):  # nothing of this server outlives the test
-        await asyncio.wait_for(served.acquire(), 5)
+        await asyncio.wait_for(served.acquire(), 60)
     assert heard == ["hook", "HTTP/1.1 200 OK" if deliver else "", "HTTP/1.1 200 OK"]
     assert trap.sprung.is_set()

@@ -48,7 +48,7 @@ def report_of(folder: Path) -> dict[str, Any]:
     }  # fmt: skip
     display = ["xvfb-run", "-a", "-s", "-screen 0 1280x800x24", "dbus-run-session", "--"]
     command = [*display, sys.executable, "-m", "tests.end2end.screen_reader_scene", str(folder / "console")]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=150, check=False)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=350, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     assert "Traceback" not in done.stderr, done.stderr[-4000:]
     report: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
