@@ -22,7 +22,7 @@ _SHORT = (
 )  # fmt: skip
 _LONG = (
     "--fans", "2000", "--rate", "60", "--cap", "600", "--least", "60", "--seconds", "120", "--maps", "10",
-    "--seats", "20000", "--slow", "75:20", 
+    "--seats", "20000", "--slow", "75:20",
     "--target", "queue_age_ms=300", "--target", "hold_p99_ms=800",
 )  # fmt: skip
 
