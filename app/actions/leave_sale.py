@@ -18,7 +18,8 @@ _REASON = "buyer-left"
 async def leave_paid_parts(desk: Desk) -> Sale:
     """Give up a held sale of which parts are paid: its order is cancelled, and the parts go back.
 
-    RETURNING until each part is back (`return_money`); EXPIRED at once when nobody at the counter has to do anything.
+    RETURNING until each part is back (`return_money`) or left to a supervisor (`give_up_return`); EXPIRED at once when
+    nobody at the counter has to do anything.
 
     Raises:
         SaleNotReadyError: no part is paid, or a payment runs or is unknown.
@@ -57,9 +58,10 @@ async def after_cancel(desk: Desk, sale: Sale, order: Order) -> Sale:
 
 async def finish_return(desk: Desk, sale: Sale) -> Sale:
     """EXPIRED once nothing of a RETURNING sale waits for a till any more."""
-    if sale.state is SaleState.RETURNING and sale.order is not None and not not_back_yet(sale.order):
-        return await conclude(desk, returned(sale))
-    return sale
+    if sale.state is not SaleState.RETURNING or sale.order is None:
+        return sale
+    after = returned(sale, sale.order)
+    return sale if after is sale else await conclude(desk, after)
 
 
 async def leave_unknown(desk: Desk) -> Sale:

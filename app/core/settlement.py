@@ -107,9 +107,13 @@ def to_return(sale: Sale) -> Sale:
     return replace(sale.after(SaleStep.MONEY_TO_RETURN), payment=None)
 
 
-def returned(sale: Sale) -> Sale:
-    """All of it is back."""
-    return replace(sale.after(SaleStep.MONEY_RETURNED), end_reason=EndReason.MONEY_RETURNED)
+def returned(sale: Sale, order: Order) -> Sale:
+    """Nothing of it waits for a till any more: all is back, or the rest is a supervisor's. Else the sale as it is."""
+    left = not_back_yet(order)
+    if any(one.status is not OperationStatus.DECLINED for one in left):
+        return sale
+    reason = EndReason.CHARGE_TO_RETURN if left else EndReason.MONEY_RETURNED
+    return replace(sale.after(SaleStep.MONEY_RETURNED), end_reason=reason)
 
 
 def declined(sale: Sale, decline_code: str) -> Sale:

@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
+from app.actions.finish_sale import finish_sale
 from app.actions.hold_seats import expire_due, release_hold
 from app.actions.leave_sale import leave_paid_parts
 from app.actions.pay_card import pay_card
@@ -200,6 +201,24 @@ async def test_a_refund_that_the_terminal_declines_may_be_tried_again_or_handed_
     assert counter.sale.order is not None
     given_up = await give_up_return(counter.desk, counter.sale.order, card)
     assert (given_up.status, given_up.decline_code) == (OperationStatus.DECLINED, "not-returned-here")
+    assert (state_of(counter), counter.sale.end_reason) == (SaleState.EXPIRED, EndReason.CHARGE_TO_RETURN)
+
+
+async def test_a_part_that_is_left_to_a_supervisor_keeps_no_other_from_going_back(counter: Counter) -> None:
+    """The sale ends once nothing waits for this counter, and says that not all is back."""
+    await pay_card(counter.desk, part_minor=2000)
+    await pay_cash(counter.desk, 3000, part_minor=3000)
+    await leave_paid_parts(counter.desk)
+    assert counter.sale.order is not None
+    card = next(one for one in returns(counter) if one.provider != "cash")
+    await give_up_return(counter.desk, counter.sale.order, card)
+    assert state_of(counter) is SaleState.RETURNING
+    (cash,) = returns(counter)
+    await give_back(counter, cash)
+    assert (state_of(counter), counter.sale.end_reason) == (SaleState.EXPIRED, EndReason.CHARGE_TO_RETURN)
+    await finish_sale(counter.desk)
+    assert counter.desk.store.sale is None
+    assert counter.desk.store.parked == ()
 
 
 async def test_a_terminal_that_is_away_has_given_nothing_back(counter: Counter) -> None:
