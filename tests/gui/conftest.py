@@ -30,7 +30,7 @@ from widgets.key_gate import keyboard
 from widgets.theme import Theme, apply_theme
 
 Answer = TypeVar("Answer")
-DEADLINE_S = 10.0
+DEADLINE_S = 60.0
 ALWAYS = frozenset({"follow-seats", "follow-inbox", "settle", "follow-ops", "follow-admission", "watch-alarms"})
 """Deeds that go on for as long as a person is there."""
 
@@ -45,7 +45,7 @@ class QLoop:
         self.loop.set_exception_handler(self._take_error)
         asyncio.set_event_loop(self.loop)
 
-    def run(self, coroutine: Coroutine[Any, Any, Answer], timeout_s: float = 30.0) -> Answer:
+    def run(self, coroutine: Coroutine[Any, Any, Answer], timeout_s: float = 200.0) -> Answer:
         """Run `coroutine` to its end."""
         return self.loop.run_until_complete(asyncio.wait_for(coroutine, timeout_s))
 

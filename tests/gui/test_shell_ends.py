@@ -60,7 +60,7 @@ def test_closing_without_a_sale_does_not_ask_d2(qloop: QLoop, theme: Theme, tmp_
         async with counter_of(tmp_path) as showcase:
             await pick(showcase)
             showcase.console.window.close()
-            return await asyncio.wait_for(showcase.console.ended, 5)
+            return await asyncio.wait_for(showcase.console.ended, 60)
 
     assert qloop.run(scene()) == 0
 

@@ -121,7 +121,7 @@ async def _restart(way: Way, case: Case, fault: Fault) -> None:
     sandbox, name = case.house.sandbox, f"{way.kind}:{NAMES[fault]}"
     await sandbox.plan(way.kind, NAMES[fault])
     asking = asyncio.create_task(_ask(way, case))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while await sandbox.fired() != {name: 1}:
             await asyncio.sleep(0.005)
     assert not asking.done()

@@ -11,12 +11,19 @@ import pytest
 from booking.embedded import Cluster, temporary_cluster
 from booking.services.check_invariants import check
 from booking.services.migrate import migrate
+from booking.store import micro_batches
 from booking.store.database import Database
 from tests.server.box_office import Clock
 from tests.server.database_shelf import DatabaseShelf
 
 TEMPLATE = "taquilla_template"
 _numbers = itertools.count(1)
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that does much else is not an over-load: what a test is about is decided by its clock, not by ours."""
+    monkeypatch.setattr(micro_batches, "SHED_AGE_S", 30.0)
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import TypeVar
@@ -20,7 +21,8 @@ from tests.server.box_office import digest_of, fan
 from tests.unit.seat_rows import plan_of
 
 ZONE = "Europe/Madrid"
-BUSY_TRIES = 5
+BUSY_TRIES = 60
+BUSY_PAUSE_S = 0.05
 
 T = TypeVar("T")
 
@@ -31,7 +33,7 @@ async def patient(step: Callable[[], Awaitable[T]]) -> T:
         try:
             return await step()
         except BusyError:
-            continue  # a lock that was not given within a second, on a machine that does much else
+            await asyncio.sleep(BUSY_PAUSE_S)  # a lock that was not given in time, on a machine that does much else
     return await step()
 
 

@@ -25,7 +25,7 @@ from booking.store.block_calls import hold_best_block
 from booking.store.block_source import FreeSeats
 from booking.store.database import Database
 from tests.server.box_office import Clock, Desk, count, digest_of, fan, make_event, seat_states, till
-from tests.server.drawn_event import BUSY_TRIES, best, drawn_event, event_on, seats_of
+from tests.server.drawn_event import BUSY_PAUSE_S, BUSY_TRIES, best, drawn_event, event_on, seats_of
 from tests.server.web_api import api_over, problem, read
 from tests.unit.seat_rows import plan_of
 
@@ -88,6 +88,7 @@ async def test_two_hundred_over_http_all_win(sound_database: Database) -> None:
             answer = await api.call("POST", f"/v1/events/{event}/holds", wish, token=token, key="k")
             for _ in range(BUSY_TRIES):
                 if answer.status_code == 503:
+                    await asyncio.sleep(BUSY_PAUSE_S)
                     answer = await api.call("POST", f"/v1/events/{event}/holds", wish, token=token, key="k")
             return answer
 

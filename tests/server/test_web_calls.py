@@ -336,7 +336,7 @@ async def test_a_hold_shows_in_the_snapshot_once_it_is_sequenced(api: Api, event
     await sequence_feed.prepare(api.db)
     await sequence_feed.tick(api.db)
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while (snapshot := decode_snapshot((await api.call("GET", path, token=token)).content)).version < 1:
             await asyncio.sleep(0.01)
     assert snapshot.states[4] & 7 == StaffStatus.HELD

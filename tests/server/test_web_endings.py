@@ -143,7 +143,7 @@ async def test_a_body_that_stops_coming_is_cut_off(database: Database, monkeypat
 
 
 async def test_a_position_ahead_of_the_truth_is_told_to_load_again(api: Running, event_id: int) -> None:
-    async with feed(api, event_id, "?epoch=1&since=4711") as link, asyncio.timeout(5):
+    async with feed(api, event_id, "?epoch=1&since=4711") as link, asyncio.timeout(60):
         while not isinstance(frame := _text.decode(await link.recv()), wire.FeedResync):
             assert isinstance(frame, wire.FeedHello | wire.FeedBeat)
         assert (frame.epoch, frame.version) == (1, 0)

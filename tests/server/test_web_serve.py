@@ -111,7 +111,7 @@ async def test_a_task_that_fails_is_started_again(database: Database, monkeypatc
     end = asyncio.Event()
     tasks = work.tasks_of(database, ["sequencer"], None)
     running_tasks = asyncio.create_task(work.run_tasks(tasks, end, lambda: None))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while len(tries) < 3:
             await asyncio.sleep(0.01)
     end.set()

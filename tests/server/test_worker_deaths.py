@@ -203,7 +203,7 @@ async def live(play: Play, stage: Stage, relay: DeathRelay, through: str, death:
 
 async def until_the_server_noticed(db: Database) -> None:
     """What a dead client holds locked is locked until then, and workers skip it."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while await count(db, "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'mortal%'"):
             await asyncio.sleep(0.002)
 

@@ -89,7 +89,7 @@ async def test_work_logs_the_figures(desk: Desk, caplog: pytest.LogCaptureFixtur
     await desk.hold(1)
     with caplog.at_level(logging.INFO, worker_figures.__name__):
         logging_task = asyncio.create_task(worker_figures.log_figures(desk.db, every_s=0.01), name="figures")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not caplog.messages:
                 await asyncio.sleep(0.01)
         logging_task.cancel()

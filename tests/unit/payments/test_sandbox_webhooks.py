@@ -46,7 +46,7 @@ class Ear:
         return Reply(200)
 
     async def until(self, count: int) -> list[str]:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(self.heard) < count:
                 await asyncio.sleep(0.01)
         return [str(event["type"]) for event in self.heard]
