@@ -24,7 +24,7 @@ MANY_SEATS_LIMITS = Limits(lock_ms=2_000, statement_ms=20_000, idle_in_transacti
 
 async def keep_seats_back(db: Database, caller: Caller, event_id: int, wish: HouseWish, use: KeyUse) -> SaleAnswer:
     """AVAILABLE → BLOCKED, all or nothing; the house hold is `result_id`."""
-    return _answer(
+    return SaleAnswer.of(
         await _patient(
             db, query("keep_seats_back"), caller.principal, caller.staff_id, caller.display_name or caller.principal,
             event_id, uuid7(), wish.kind, wish.reason, sorted(wish.seats), wish.release_at, use.key, use.digest,
@@ -36,7 +36,7 @@ async def release_house_hold(
     db: Database, caller: Caller, house_hold_id: UUID, seats: Sequence[int], reason: str, use: KeyUse
 ) -> SaleAnswer:
     """BLOCKED → AVAILABLE for these seats, or for all of them."""
-    return _answer(
+    return SaleAnswer.of(
         await _patient(
             db, query("release_house_hold"), caller.principal, caller.staff_id, house_hold_id, list(seats), reason,
             use.key, use.digest,
@@ -62,7 +62,7 @@ async def change_settings(
     db: Database, caller: Caller, event_id: int, expected: int, settings: dict[str, object], reason: str, use: KeyUse
 ) -> SaleAnswer:
     """New settings by column name, made from version `expected`."""
-    return _answer(
+    return SaleAnswer.of(
         await db.call(
             query("change_settings"), caller.principal, caller.staff_id, event_id, expected,
             msgspec.json.encode(settings).decode(), reason, use.key, use.digest,
@@ -79,7 +79,7 @@ async def change_event_status(
     db: Database, caller: Caller, event_id: int, expected: int, status: EventStatus, reason: str, use: KeyUse
 ) -> SaleAnswer:
     """ON_SALE ⇄ PAUSED → CANCELLED, made from version `expected`."""
-    return _answer(
+    return SaleAnswer.of(
         await db.call(
             query("change_event_status"), caller.principal, caller.staff_id, event_id, expected, status, reason,
             use.key, use.digest,
@@ -107,7 +107,7 @@ async def end_cancelled_sales(db: Database, event_id: int, limit: int) -> tuple[
 
 async def change_plan(db: Database, caller: Caller, wish: PlanWish, use: KeyUse) -> SaleAnswer:
     """Seats by guid on the other version; the report is `detail`, as JSON. It may have to look at every seat."""
-    return _answer(
+    return SaleAnswer.of(
         await _patient(
             db, query("change_plan"), caller.principal, caller.staff_id, wish.event_id, wish.expected,
             wish.plan_version, wish.reason, wish.dry_run, use.key, use.digest,
@@ -117,7 +117,7 @@ async def change_plan(db: Database, caller: Caller, wish: PlanWish, use: KeyUse)
 
 async def change_tier(db: Database, caller: Caller, wish: TierWish, use: KeyUse) -> SaleAnswer:
     """Another capacity for a tier."""
-    return _answer(
+    return SaleAnswer.of(
         await db.call(
             query("change_tier"), caller.principal, caller.staff_id, wish.event_id, wish.tier_id, wish.capacity,
             wish.accept_overbooking, wish.reason, use.key, use.digest,
@@ -134,10 +134,3 @@ async def _patient(db: Database, statement: str, *args: object) -> list[Record]:
     """One statement as a transaction of its own, under `MANY_SEATS_LIMITS`. A raced key is busy: the same key tells."""
     async with db.transaction(MANY_SEATS_LIMITS) as connection:
         return await connection.fetch(statement, *args)
-
-
-def _answer(rows: list[Record]) -> SaleAnswer:
-    row = rows[0]
-    return SaleAnswer(
-        row["code"], row["result_id"], row["replayed"] or False, row["detail"] or "", tuple(row["seats"] or ())
-    )

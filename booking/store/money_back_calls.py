@@ -14,7 +14,6 @@ from booking.domain.money_back import CancelWish, RefundableCharge, RefundWish
 from booking.domain.states import OperationKind
 from booking.sql import query
 from booking.store import order_queries
-from booking.store.connection import Record
 from booking.store.database import Database
 from booking.store.sale_calls import KeyUse
 from booking.store.sale_lanes import SaleAnswer
@@ -25,7 +24,7 @@ MOST_CHARGES = 8
 
 async def refund_tickets(db: Database, caller: Caller, order_id: UUID, wish: RefundWish, use: KeyUse) -> SaleAnswer:
     """The act is `result_id`; its operations are CREATED (a provider's), SENT (a till's) or decided (cash)."""
-    return _answer(
+    return SaleAnswer.of(
         await db.call(
             query("refund_tickets"), caller.principal, caller.acts_for_all, caller.acts_for_all, caller.device_id,
             caller.staff_id, caller.display_name or caller.principal, order_id, uuid7(), uuid7(),
@@ -37,7 +36,7 @@ async def refund_tickets(db: Database, caller: Caller, order_id: UUID, wish: Ref
 
 async def cancel_tickets(db: Database, caller: Caller, order_id: UUID, wish: CancelWish, use: KeyUse) -> SaleAnswer:
     """The act is `result_id`."""
-    return _answer(
+    return SaleAnswer.of(
         await db.call(
             query("cancel_tickets"), caller.principal, caller.acts_for_all, caller.acts_for_all, caller.device_id,
             caller.staff_id, caller.display_name or caller.principal, order_id, uuid7(), uuid7(),
@@ -115,10 +114,3 @@ async def plan_of_order(db: Database, order_id: UUID) -> tuple[UUID, int] | None
     """Where the labels of an order's seats are."""
     row = await db.fetchrow(query("read_plan_of_order"), order_id)
     return None if row is None else (row["plan_id"], row["plan_version"])
-
-
-def _answer(rows: list[Record]) -> SaleAnswer:
-    row = rows[0]
-    return SaleAnswer(
-        row["code"], row["result_id"], row["replayed"] or False, row["detail"] or "", tuple(row["seats"] or ())
-    )

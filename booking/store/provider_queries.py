@@ -104,7 +104,7 @@ async def set_channel_providers(
     db: Database, caller: Caller, event_id: int | None, channel: str, providers: Sequence[str], reason: str, use: KeyUse
 ) -> SaleAnswer:
     """The providers of a channel, for one event or for all others."""
-    return _answer(
+    return SaleAnswer.of(
         await db.call(
             query("set_channel_providers"), caller.principal, event_id, channel, list(providers), reason, use.key,
             use.digest,
@@ -116,7 +116,7 @@ async def set_device_reader(
     db: Database, caller: Caller, device_id: UUID, provider: str, reader_ref: str, reason: str, use: KeyUse
 ) -> SaleAnswer:
     """The card reader of a till; '' takes it away."""
-    return _answer(
+    return SaleAnswer.of(
         await db.call(
             query("set_device_reader"), caller.principal, device_id, provider, reader_ref, reason, use.key, use.digest
         )
@@ -148,10 +148,3 @@ async def read_time(db: Database) -> datetime:
 async def read_sale_prices(db: Database, event_id: int | None) -> list[Record]:
     """(event_id, currency, amounts) of one event, or of all that are not cancelled."""
     return await db.fetch(query("read_sale_prices"), event_id)
-
-
-def _answer(rows: list[Record]) -> SaleAnswer:
-    row = rows[0]
-    return SaleAnswer(
-        row["code"], row["result_id"], row["replayed"] or False, row["detail"] or "", tuple(row["seats"] or ())
-    )

@@ -201,17 +201,10 @@ async def read_figures(db: Database) -> UnsettledFigures:
     )
 
 
-def answer_of(row: Record) -> SaleAnswer:
-    """A row of the database's answers."""
-    return SaleAnswer(
-        row["code"], row["result_id"], row["replayed"] or False, row["detail"] or "", tuple(row["seats"] or ())
-    )
-
-
 async def _patient(db: Database, statement: str, *args: object) -> SaleAnswer:
     """One statement as a transaction of its own, under `ACT_LIMITS`. A raced key is busy: the same key tells."""
     async with db.transaction(ACT_LIMITS) as connection:
-        return answer_of((await connection.fetch(query(statement), *args))[0])
+        return SaleAnswer.of(await connection.fetch(query(statement), *args))
 
 
 def _ids(count: int) -> Sequence[UUID]:

@@ -14,7 +14,6 @@ from booking.domain.items import Difference, ReconciliationRun, RunId, RunState,
 from booking.sql import query
 from booking.store.connection import JOB_LIMITS, Record
 from booking.store.database import Database
-from booking.store.reconciliation_queries import answer_of
 from booking.store.sale_calls import KeyUse
 from booking.store.sale_lanes import SaleAnswer
 
@@ -39,7 +38,7 @@ async def ask_for_run(
             query("ask_for_run"), caller.principal, caller.staff_id, uuid7(), provider, day, since, until, use.key,
             use.digest,
         )  # fmt: skip
-    return answer_of(rows[0])
+    return SaleAnswer.of(rows)
 
 
 async def claim_run(
@@ -159,7 +158,7 @@ async def report_terminal_totals(db: Database, caller: Caller, report: TotalsRep
         msgspec.json.encode(lines).decode(), report.first_receipt, report.last_receipt,
         msgspec.json.encode(evidence).decode(), use.key, use.digest,
     )  # fmt: skip
-    return answer_of(rows[0])
+    return SaleAnswer.of(rows)
 
 
 async def read_terminal_totals(db: Database, totals_id: UUID) -> Record:

@@ -11,7 +11,6 @@ from uuid_utils.compat import uuid7
 from booking.domain.caller import Caller
 from booking.domain.model import CheckoutLine, CheckoutPlaces, OperationResult, PaymentIntent
 from booking.sql import query
-from booking.store.connection import Record
 from booking.store.database import Database
 from booking.store.sale_lanes import SaleAnswer, sale_ask
 from booking.store.violations import domain_errors
@@ -27,7 +26,7 @@ class KeyUse:
 
 async def release_hold(db: Database, caller: Caller, hold_id: UUID, use: KeyUse) -> SaleAnswer:
     """HELD → RELEASED. Nothing happens to a hold that has ended."""
-    return _answer(
+    return SaleAnswer.of(
         await db.call(query("release_hold"), caller.principal, caller.acts_for_all, hold_id, use.key, use.digest)
     )
 
@@ -146,7 +145,7 @@ async def cancel_order(
 ) -> SaleAnswer:
     """PENDING → CANCELLED."""
     key, digest = (use.key, use.digest) if use else (None, None)
-    return _answer(
+    return SaleAnswer.of(
         await db.call(
             query("cancel_order"), caller.principal, caller.acts_for_all, order_id, reason, keep_seats, key, digest
         )
@@ -157,7 +156,7 @@ async def open_print_job(
     db: Database, caller: Caller, order_id: UUID, ticket_ids: Sequence[UUID], printer: str, use: KeyUse
 ) -> SaleAnswer:
     """A print job for tickets of the order; `result_id` is the job."""
-    return _answer(
+    return SaleAnswer.of(
         await db.call(
             query("open_print_job"), caller.principal, caller.acts_for_all, order_id, uuid7(), list(ticket_ids),
             printer, caller.device_id, use.key, use.digest,
@@ -169,16 +168,9 @@ async def report_print_job(
     db: Database, caller: Caller, print_job_id: UUID, status: str, detail: str, use: KeyUse
 ) -> SaleAnswer:
     """What became of a print job."""
-    return _answer(
+    return SaleAnswer.of(
         await db.call(
             query("report_print_job"), caller.principal, caller.acts_for_all, print_job_id, status, detail, use.key,
             use.digest,
         )
     )  # fmt: skip
-
-
-def _answer(rows: list[Record]) -> SaleAnswer:
-    row = rows[0]
-    return SaleAnswer(
-        row["code"], row["result_id"], row["replayed"] or False, row["detail"] or "", tuple(row["seats"] or ())
-    )

@@ -37,6 +37,13 @@ class SaleAnswer:
     seats: tuple[int, ...]
     picture: str | None = None
 
+    @classmethod
+    def of(cls, rows: Sequence[Record]) -> SaleAnswer:
+        """The one row with which the database answers a step that is called alone."""
+        row = rows[0]
+        replayed, detail, seats = row["replayed"] or False, row["detail"] or "", tuple(row["seats"] or ())
+        return cls(row["code"], row["result_id"], replayed, detail, seats)
+
 
 @dataclass(frozen=True, slots=True)
 class SaleAsk:
