@@ -218,6 +218,12 @@ ITEM_PLANTS: Mapping[str, tuple[str, ...]] = {
     "supervisors-word-has-its-evidence": (
         "UPDATE payment_operations SET decided_by = 'supervisor:x' WHERE kind = 'authorize' AND status = 'SUCCEEDED'",
     ),
+    "taken-back-order-is-void": (
+        "UPDATE order_seats SET valid = true",
+        "UPDATE reconciliation_items SET resolved_by = 'authority' WHERE resolved_at IS NOT NULL",
+        "UPDATE money_backs SET item_id = gen_random_uuid() WHERE item_id IS NOT NULL",
+        "DELETE FROM payment_operations WHERE kind = 'void'",
+    ),
     "comparison-forgets-what-it-read": (
         "UPDATE reconciliation_runs SET state = 'done', ended_at = booking_now()",
         "UPDATE reconciliation_runs SET read = read + 1",

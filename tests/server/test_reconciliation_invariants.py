@@ -48,6 +48,7 @@ async def house(database: Database) -> AsyncIterator[House]:
                     await house.item("capture-failed"), ItemAction.SETTLED_OUTSIDE, reference="bank 2"
                 )
                 await house.decide(asked, house.bo, approve=True)
+        await _take_one_back(house)
         begun = await daily_reconciliation.start_run(
             house.db, house.ana, "sandbox", datetime.now(UTC).date(), key="k", digest=b""
         )
@@ -59,6 +60,19 @@ async def house(database: Database) -> AsyncIterator[House]:
         assert rows != []
         assert await reconciliation_queries_runs.keep_page(house.db, begun.value.run_id, HOLDER, lease, rows, "more")
         yield house
+
+
+async def _take_one_back(house: House) -> None:
+    """A third order whose capture is refused; it is taken back."""
+    await house.limit(None)
+    step = await house.open_payment()
+    settled = await drive_operation.authorize(house.db, house.provider, step.operation)
+    assert settled is not None
+    capture = next(op for op in settled.order.operations if op.kind is OperationKind.CAPTURE)
+    await house.record(capture.operation_id, ResultOutcome.DECLINED, code="expired")
+    found = "SELECT item_id FROM reconciliation_items WHERE operation_id = $1"
+    (row,) = await house.db.fetch(found, capture.operation_id)
+    await house.act(await house.read(row["item_id"]), ItemAction.TAKE_BACK)
 
 
 async def test_real_acts_break_no_rule(dsn: str, house: House) -> None:
