@@ -3,6 +3,8 @@
 import {language as chosen} from "./memory.js";
 
 export const LANGUAGES = {en: "English", ar: "العربية", ja: "日本語", pt: "Português"};
+// Numbers, money and times are written as where the words are from.
+const LOCALES = {pt: "pt-PT"};
 const RIGHT_TO_LEFT = new Set(["ar"]);
 // Minor units: the booking system's own table; browsers' tables differ from it in places.
 const NO_DECIMALS = new Set("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF".split(" "));
@@ -10,6 +12,7 @@ const THREE_DECIMALS = new Set("BHD IQD JOD KWD LYD OMR TND".split(" "));
 
 let table = {};
 let language = "en";
+let locale = "en";
 let plurals = new Intl.PluralRules("en");
 
 export function preferred() {
@@ -21,7 +24,8 @@ export function preferred() {
 export async function speak(wanted) {
   ({default: table} = await import(`./words_${wanted}.js`));
   language = wanted;
-  plurals = new Intl.PluralRules(wanted);
+  locale = LOCALES[wanted] ?? wanted;
+  plurals = new Intl.PluralRules(locale);
   document.documentElement.lang = wanted;
   document.documentElement.dir = RIGHT_TO_LEFT.has(wanted) ? "rtl" : "ltr";
 }
@@ -41,7 +45,7 @@ export function say(name, values = {}) {
 
 export const knows = (name) => name in table;
 
-export const number = (value) => new Intl.NumberFormat(language).format(value);
+export const number = (value) => new Intl.NumberFormat(locale).format(value);
 
 export function decimals(currency) {
   return NO_DECIMALS.has(currency) ? 0 : THREE_DECIMALS.has(currency) ? 3 : 2;
@@ -49,24 +53,24 @@ export function decimals(currency) {
 
 export function money(minor, currency) {
   const digits = decimals(currency);
-  return new Intl.NumberFormat(language, {
+  return new Intl.NumberFormat(locale, {
     style: "currency", currency, minimumFractionDigits: digits, maximumFractionDigits: digits,
   }).format(minor / 10 ** digits);
 }
 
 // An instant on the venue's calendar and clock.
 export function instant(iso, zone) {
-  return new Intl.DateTimeFormat(language, {dateStyle: "full", timeStyle: "short", timeZone: zone}).format(new Date(iso));
+  return new Intl.DateTimeFormat(locale, {dateStyle: "full", timeStyle: "short", timeZone: zone}).format(new Date(iso));
 }
 
 export function clock(iso) {
-  return new Intl.DateTimeFormat(language, {dateStyle: "medium", timeStyle: "medium"}).format(new Date(iso));
+  return new Intl.DateTimeFormat(locale, {dateStyle: "medium", timeStyle: "medium"}).format(new Date(iso));
 }
 
 // mm:ss, digits of the language.
 export function countdown(seconds) {
   const whole = Math.max(0, Math.ceil(seconds));
-  const two = new Intl.NumberFormat(language, {minimumIntegerDigits: 2, useGrouping: false});
+  const two = new Intl.NumberFormat(locale, {minimumIntegerDigits: 2, useGrouping: false});
   const hours = Math.floor(whole / 3600);
   return (hours ? `${two.format(hours)}:` : "") + `${two.format(Math.floor(whole / 60) % 60)}:${two.format(whole % 60)}`;
 }
@@ -77,6 +81,6 @@ export function range(low, high) {
   const [from, to] = unit === "second"
     ? [Math.floor(low / size) * size, Math.ceil(high / size) * size]
     : [Math.floor(low / size), Math.ceil(high / size)];
-  const words = new Intl.NumberFormat(language, {style: "unit", unit, unitDisplay: "long"});
+  const words = new Intl.NumberFormat(locale, {style: "unit", unit, unitDisplay: "long"});
   return from === to || !words.formatRange ? words.format(to) : words.formatRange(from, to);
 }

@@ -47,7 +47,7 @@ export default {
   "best.seats": {zero: "لا مقاعد", one: "مقعد واحد", two: "مقعدان", few: "{count} مقاعد", many: "{count} مقعدًا", other: "{count} مقعد"}, "best.go": "ابحث واحجز",
   "view.title": "عرض المقاعد", "view.map": "خريطة", "view.list": "قائمة",
   "map.label": "خريطة المقاعد. تعرض القائمة المقاعد نفسها.", "map.in": "تقريب", "map.out": "تبعيد", "map.all": "عرض الكل", "map.loading": "تُحمَّل المقاعد…",
-  "map.stale": "الخريطة غير محدثة: انقطع الاتصال بنظام الحجز. قد تكون المقاعد محجوزة.", "map.floor": "الطابق", "map.taken": "محجوز", "map.mine": "اختيارك",
+  "map.stale": "قد تكون الخريطة غير محدثة: لا تصلها التغييرات الآن. قد تكون المقاعد محجوزة.", "map.floor": "الطابق", "map.taken": "محجوز", "map.mine": "اختيارك",
   "list.section": "القسم", "list.row": "الصف", "list.seats": "المقاعد الحرة في هذا الصف", "list.none": "لا مقعد حرًّا في هذا الصف.",
   "seat.row": "الصف {row}", "seat.number": "المقعد {number}",
   "tiers.title": "بلا مقعد مرقم", "tiers.left": {zero: "لم يبق شيء", one: "بقي واحد", two: "بقي اثنان", few: "بقي {count}", many: "بقي {count}", other: "بقي {count}"}, "tiers.more": "واحد إضافي: {tier}", "tiers.fewer": "واحد أقل: {tier}",

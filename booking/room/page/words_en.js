@@ -47,7 +47,7 @@ export default {
   "best.seats": {one: "{count} seat", other: "{count} seats"}, "best.go": "Find and hold",
   "view.title": "Show the seats as", "view.map": "Map", "view.list": "List",
   "map.label": "Seat map. The list beside it shows the same seats.", "map.in": "Closer", "map.out": "Farther", "map.all": "Show all", "map.loading": "Loading the seats…",
-  "map.stale": "The map is out of date: the line to the booking system is cut. Seats may be taken already.", "map.floor": "Floor", "map.taken": "Taken", "map.mine": "Your choice",
+  "map.stale": "The map may be out of date: changes do not reach it just now. Seats may be taken already.", "map.floor": "Floor", "map.taken": "Taken", "map.mine": "Your choice",
   "list.section": "Section", "list.row": "Row", "list.seats": "Free seats of this row", "list.none": "No free seat in this row.",
   "seat.row": "row {row}", "seat.number": "seat {number}",
   "tiers.title": "Without a numbered seat", "tiers.left": {one: "{count} left", other: "{count} left"}, "tiers.more": "One more: {tier}", "tiers.fewer": "One fewer: {tier}",

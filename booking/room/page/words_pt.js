@@ -47,7 +47,7 @@ export default {
   "best.seats": {one: "{count} lugar", other: "{count} lugares"}, "best.go": "Procurar e reservar",
   "view.title": "Mostrar os lugares em", "view.map": "Mapa", "view.list": "Lista",
   "map.label": "Mapa de lugares. A lista ao lado mostra os mesmos lugares.", "map.in": "Mais perto", "map.out": "Mais longe", "map.all": "Mostrar tudo", "map.loading": "A carregar os lugares…",
-  "map.stale": "O mapa está desatualizado: a ligação ao sistema de reservas caiu. Os lugares podem já estar ocupados.", "map.floor": "Piso", "map.taken": "Ocupado", "map.mine": "A sua escolha",
+  "map.stale": "O mapa pode estar desatualizado: de momento as alterações não lhe chegam. Os lugares podem já estar ocupados.", "map.floor": "Piso", "map.taken": "Ocupado", "map.mine": "A sua escolha",
   "list.section": "Setor", "list.row": "Fila", "list.seats": "Lugares livres desta fila", "list.none": "Não há lugares livres nesta fila.",
   "seat.row": "fila {row}", "seat.number": "lugar {number}",
   "tiers.title": "Sem lugar marcado", "tiers.left": {one: "resta {count}", other: "restam {count}"}, "tiers.more": "Mais um: {tier}", "tiers.fewer": "Menos um: {tier}",
