@@ -14,5 +14,5 @@ omission).
     fan         the same through a waiting room: join, wait, the turn
     through_room  how the room is steered, a till at the counter, a slow database
     steered     how the steering went
-    report      one HTML file with its charts inside
+    report      one HTML file with its charts inside; room_report its part about the room
 """

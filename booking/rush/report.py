@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from html import escape
 from math import log10
 from pathlib import Path
 
 from booking.charts import Line, rank_chart, time_chart
 from booking.histogram import Histogram
+from booking.rush import room_report
 from booking.rush.conductor import Run
 from booking.rush.shopper import CHECKOUT, HOLD, KINDS, MAP, PAY, STATUS
 from booking.rush.steered import Steered
@@ -74,64 +75,12 @@ def as_json(verdict: Verdict) -> dict[str, object]:
         "sender_late_p99_ms": _ms(run.lateness, 0.99),
         "kinds": {kind: _kind(run.kinds[kind]) for kind in KINDS if kind in run.kinds},
         "settings": dict(verdict.settings),
-        **_through_room(verdict),
+        **(
+            {}
+            if verdict.steered is None or verdict.till is None
+            else room_report.as_json(verdict.run, verdict.steered, verdict.till)
+        ),
     }
-
-
-def _through_room(verdict: Verdict) -> dict[str, object]:
-    """What became of fans who came through a waiting room, and how it was steered."""
-    run = verdict.run
-    if verdict.steered is None or verdict.till is None:
-        return {}
-    waits = {f"p{round(100 * share)}_s": round(run.waits.quantile_ms(share) / 1000, 1) for share in (0.5, 0.9, 0.99)}
-    return {
-        "fans": dict(run.counts),
-        "waits": waits,
-        "admission": asdict(verdict.steered),
-        "till": asdict(verdict.till),
-        "timeline": [
-            {"at_s": one.at_s, "admitted": one.admitted, "confirmed": one.confirmed, "shed": one.shed,
-             "hold_p50_ms": one.hold_p50_ms, "hold_p99_ms": one.hold_p99_ms}
-            for one in run.seconds
-        ],
-    }  # fmt: skip
-
-
-def _steering_words(verdict: Verdict) -> list[str]:
-    run, steered, till = verdict.run, verdict.steered, verdict.till
-    if steered is None or till is None:
-        return []
-    fates = ", ".join(f"{name} {count:,}" for name, count in sorted(run.counts.items()))
-    words = [
-        (
-            f"fans: {fates}; waited p50 {run.waits.quantile_ms(0.5) / 1000:.0f} s, p99"
-            f" {run.waits.quantile_ms(0.99) / 1000:.0f} s"
-        ),
-        (
-            f"sold: {steered.fan_tickets:,} tickets to fans in {steered.fan_orders:,} orders; the till"
-            f" {till.tickets:,} in {till.orders:,}, refused {till.refused}, the slowest took {till.worst_s:.1f} s"
-        ),
-    ]
-    if steered.before_per_minute is None:
-        return words
-    half = "never" if steered.half_after_s is None else f"after {steered.half_after_s:.1f} s"
-    back = "never" if steered.recovered_after_s is None else f"{steered.recovered_after_s:.0f} s after it"
-    return [
-        *words,
-        (
-            f"admission: {steered.before_per_minute:.0f} a minute before, halved {half}, lowest"
-            f" {steered.lowest_per_minute:.0f}; on the way back {100 * (steered.overshoot or 0):+.0f} % (let in"
-            f" {100 * (steered.let_in_overshoot or 0):+.0f} %)"
-        ),
-        (
-            f"hold p99 {_or_none(steered.hold_p99_before_ms)} before, {_or_none(steered.hold_p99_during_ms)} during,"
-            f" {_or_none(steered.hold_p99_after_ms)} ms after; within 300 ms {back}"
-        ),
-    ]
-
-
-def _or_none(value: float | None) -> str:
-    return "-" if value is None else f"{value:.0f}"
 
 
 def _kind(tally: Tally) -> dict[str, object]:
@@ -176,7 +125,8 @@ def _remarks(verdict: Verdict) -> list[str]:
         f"{run.confirmed:,} orders seen confirmed in {run.elapsed_s:.0f} s; latency runs from the intended instant",
         f"senders were late by {late_ms:.1f} ms at most for 99 % of requests",
     ]
-    words += _steering_words(verdict)
+    if verdict.steered is not None and verdict.till is not None:
+        words += room_report.as_words(run, verdict.steered, verdict.till)
     if verdict.cpu_s:
         words.append("CPU seconds: " + ", ".join(f"{name} {used:.1f}" for name, used in verdict.cpu_s.items()))
     if late_ms > LATE_MS:
@@ -213,7 +163,7 @@ def as_html(verdict: Verdict) -> str:
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Taquilla: a rush</title>'
         f"<style>{_STYLE}</style></head><body><h1>The opening minute</h1>"
         f'<p class="{"" if verdict.good else "bad"}">{verdict_words}</p>'
-        f"{_table(verdict.run)}<ul>{remarks}</ul>{''.join(_charts(verdict.run))}{_answers(verdict.run)}"
+        f"{_table(verdict.run)}<ul>{remarks}</ul>{''.join(_charts(verdict))}{_answers(verdict.run)}"
         f"<h2>Settings</h2><table>{settings}</table></body></html>\n"
     )
 
@@ -232,8 +182,10 @@ def _table(run: Run) -> str:
     return f"<table><tr>{head}</tr>{body}</table>"
 
 
-def _charts(run: Run) -> list[str]:
+def _charts(verdict: Verdict) -> list[str]:
+    run = verdict.run
     seconds = run.seconds
+    steering = [] if verdict.steered is None else room_report.charts(run, verdict.steered)
     counts = [
         Line(name, [(second.at_s, getattr(second, name)) for second in seconds])
         for name in ("offered", "done", "shed", "failed")
@@ -249,6 +201,7 @@ def _charts(run: Run) -> list[str]:
         if kind in run.kinds and run.kinds[kind].latency.total
     ]
     return [
+        *steering,
         time_chart("Requests", "per second", counts),
         time_chart("Latency", "ms by second", latencies, logarithmic=True),
         rank_chart("Latency by kind", "ms", spread, ranks),

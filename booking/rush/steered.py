@@ -56,13 +56,15 @@ async def read_steering(
 ) -> Steered:
     """Out of the database's log and what the senders counted. `slow`: from, until, seconds of the run."""
     rows = await db.fetch(
-        "SELECT at, to_per_minute, reason, words FROM admission_changes"
+        "SELECT at, from_per_minute, to_per_minute, reason, words FROM admission_changes"
         " WHERE event_id = $1 AND principal = 'controller' ORDER BY change_no",
         event_id,
     )
     rates = tuple(
         RateTold(_at(row["at"], starts_at), row["to_per_minute"], row["reason"], row["words"]) for row in rows
     )
+    if rates and rates[0].at_s > 0:
+        rates = (RateTold(0.0, rows[0]["from_per_minute"], "set-by-ops", "as the room was set"), *rates)
     sold = await db.fetch(
         "SELECT count(*) AS tickets, count(DISTINCT o.order_id) AS orders,"
         " count(*) FILTER (WHERE o.principal LIKE 'account:%') AS fan_tickets,"
@@ -84,7 +86,7 @@ def around(
     during = [one for one in rates if begins <= one.at_s]
     half = next((one.at_s - begins for one in during if one.per_minute <= before / 2), None)
     after = [one.per_minute for one in rates if one.at_s >= ends] or [rate_at(rates, ends)]
-    let_in = [_let_in_per_minute(seconds, at) for at in range(len(seconds))]
+    let_in = [let_in_per_minute(seconds, at) for at in range(len(seconds))]
     usual = max(before, 1e-9)
     return Steered(
         rates=rates, before_per_minute=before, half_after_s=half, overshoot=max(after) / usual - 1,
@@ -102,7 +104,8 @@ def rate_at(rates: Sequence[RateTold], at_s: float) -> float:
     return next((one.per_minute for one in reversed(rates) if one.at_s <= at_s), 0.0)
 
 
-def _let_in_per_minute(seconds: Sequence[Second], at: int) -> float:
+def let_in_per_minute(seconds: Sequence[Second], at: int) -> float:
+    """Of the fifteen seconds up to this one."""
     part = seconds[max(0, at - _OVER_S + 1) : at + 1]
     return 60 * sum(one.admitted for one in part) / _OVER_S
 
