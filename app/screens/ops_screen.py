@@ -216,7 +216,7 @@ class OpsScreen(QWidget):
         self.event_box.setMinimumWidth(190)
         self.large.setText(_("Large"))
         self.large.setAccessibleName(_("Large mode"))
-        self.large.setToolTip(f"{_('Large mode')}  {ops_keys.LARGE.sequence}")
+        self.large.setToolTip(f"{self.large.accessibleName()}  {ops_keys.LARGE.sequence}")
         self.large.setProperty("role", "bar")
         self.event_box.setProperty("role", "bar")
         head = row(theme, gap="medium")

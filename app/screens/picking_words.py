@@ -91,7 +91,8 @@ def picked_places(name: str, count: int) -> str:
 
 def _limit_words(limit: int) -> str:
     most = ngettext("One sale takes at most {count} seat.", "One sale takes at most {count} seats.", limit)
-    return f"{most.format(count=figures().number(limit))} {_('Sell these first, then go on with the rest.')}"
+    then = _("Sell these first, then go on with the rest.")
+    return f"{most.format(count=figures().number(limit))} {then}"
 
 
 # ---------------------------------------------------------------- what is offered

@@ -97,7 +97,10 @@ def setting_words(spec: SettingSpec) -> str:
     if spec.key.startswith(LIMIT_OF):
         return ""
     words = _(_WORDS[spec.key])
-    return f"{words} {_('Counts from the next start.')}" if spec.later else words
+    if not spec.later:
+        return words
+    later = _("Counts from the next start.")
+    return f"{words} {later}"
 
 
 def group_name(group: SettingGroup) -> str:

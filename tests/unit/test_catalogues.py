@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import string
 from pathlib import Path
@@ -72,8 +73,23 @@ def test_translations_are_in_the_languages_own_letters(code: str) -> None:
         "pt": re.compile("[a-zà-ú]"),
     }
     for message in messages(code):
+        if not any(re.search("[A-Za-z]", re.sub(r"\{\w*\}", "", text)) for text in texts_of(message.id)):
+            continue  # signs about values alone
         for form in texts_of(message.string):
             assert letters[code].search(form), message.id
+
+
+def test_no_text_hides_in_a_formatted_string() -> None:
+    """What stands within braces of an f-string is not extracted: it would be English everywhere, and nobody told."""
+    hidden = [
+        f"{path.relative_to(ROOT)}:{call.lineno}"
+        for path in sorted((ROOT / "app").rglob("*.py"))
+        for part in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(part, ast.FormattedValue)
+        for call in ast.walk(part)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in KEYWORDS
+    ]
+    assert hidden == []
 
 
 @pytest.mark.parametrize("code", TRANSLATED)
