@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.screens.order_page import OrderPage
 from app.screens.refund_dialog import RefundDialog
-from backend_client.wire import TicketStatus
+from app.showcase import Showcase
+from backend_client.wire import Order, TicketStatus
+from tests.gui.conftest import rest, until
+from tests.gui.money_stage import open_order, orders_screen, refund_dialog
 
 
 def tickets_of(showcase: Any, order: Any) -> list[TicketStatus]:
@@ -17,3 +21,20 @@ async def fill(dialog: RefundDialog, *places: int, reason: str = "The buyer is i
     for place in places:
         dialog.tickets[place].click()
     dialog.reason.setText(reason)
+
+
+async def filled(showcase: Showcase, order: Order, *places: int) -> RefundDialog:
+    """The dialog of an order, with these tickets chosen and a reason."""
+    await open_order(showcase, order)
+    dialog = await refund_dialog(showcase)
+    await fill(dialog, *places)
+    return dialog
+
+
+async def sent(showcase: Showcase, dialog: RefundDialog) -> OrderPage:
+    """Send what is chosen; the page once it tells the outcome."""
+    dialog.send.click()
+    page = orders_screen(showcase).page
+    await until(page.outcome.isVisible, "the outcome")
+    await rest(showcase)
+    return page

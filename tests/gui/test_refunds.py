@@ -23,7 +23,7 @@ from tests.gui.money_stage import (
     refund_dialog,
     sent_posts,
 )
-from tests.gui.order_hands import fill, tickets_of
+from tests.gui.order_hands import fill, filled, sent, tickets_of
 from widgets.theme import Theme
 
 
@@ -39,10 +39,7 @@ def test_two_of_three_tickets_go_back_to_the_card_and_their_seats_to_sale(
             assert dialog.total.text() == "€178.00"
             assert dialog.send.text() == "Give €178.00 back"
             assert "More than €200.00 is for a supervisor" in dialog.limit.text()
-            dialog.send.click()
-            page = orders_screen(showcase).page
-            await until(page.outcome.isVisible, "the outcome")
-            await rest(showcase)
+            page = await sent(showcase, dialog)
             assert QApplication.activeModalWidget() is None
             assert (page.outcome.title, page.outcome.detail) == ("€178.00 is given back", "The tickets are void.")
             assert tickets_of(showcase, orders[1]) == [TicketStatus.VOID, TicketStatus.ISSUED, TicketStatus.VOID]
@@ -60,9 +57,7 @@ def test_a_refund_that_is_not_decided_is_told_so_and_followed_until_it_is(
         async with orders_of(tmp_path) as (showcase, orders):
             book = showcase.server.order_book
             book.outcome = OperationStatus.SENT
-            await open_order(showcase, orders[0])
-            dialog = await refund_dialog(showcase)
-            await fill(dialog, 0)
+            dialog = await filled(showcase, orders[0], 0)
             dialog.send.click()
             page = orders_screen(showcase).page
             await until(page.outcome.isVisible, "the outcome")
@@ -85,13 +80,8 @@ def test_a_refund_that_the_provider_refuses_is_not_called_given_back(
     async def scene() -> None:
         async with orders_of(tmp_path) as (showcase, orders):
             showcase.server.order_book.outcome = OperationStatus.DECLINED
-            await open_order(showcase, orders[0])
-            dialog = await refund_dialog(showcase)
-            await fill(dialog, 0)
-            dialog.send.click()
-            page = orders_screen(showcase).page
-            await until(page.outcome.isVisible, "the outcome")
-            await rest(showcase)
+            dialog = await filled(showcase, orders[0], 0)
+            page = await sent(showcase, dialog)
             assert page.outcome.title == "The money was not given back"
             assert "The tickets are still good." in page.outcome.detail
             assert set(tickets_of(showcase, orders[0])) == {TicketStatus.ISSUED}
@@ -104,16 +94,11 @@ def test_cash_out_of_the_drawer_keeps_seats_blocked_when_that_is_chosen(
 ) -> None:
     async def scene() -> None:
         async with orders_of(tmp_path) as (showcase, orders):
-            await open_order(showcase, orders[0])
-            dialog = await refund_dialog(showcase)
-            await fill(dialog, 0)
+            dialog = await filled(showcase, orders[0], 0)
             dialog.cash.click()
             dialog.blocked.click()
             assert (dialog.choice.way, dialog.choice.seats_to_sale) == (RefundWay.CASH, False)
-            dialog.send.click()
-            page = orders_screen(showcase).page
-            await until(page.outcome.isVisible, "the outcome")
-            await rest(showcase)
+            page = await sent(showcase, dialog)
             assert page.outcome.detail == "Hand it out of the drawer now."
             assert showcase.server.house.states[orders[0].lines[0].seat.seat_no] & 7
 
@@ -143,9 +128,7 @@ def test_a_double_click_gives_back_once_and_enter_gives_back_nothing_p1(
 ) -> None:
     async def scene() -> None:
         async with orders_of(tmp_path) as (showcase, orders):
-            await open_order(showcase, orders[0])
-            dialog = await refund_dialog(showcase)
-            await fill(dialog, 0)
+            dialog = await filled(showcase, orders[0], 0)
             press(Qt.Key.Key_Return, dialog.reason)
             press(Qt.Key.Key_Return, dialog.tickets[0])
             assert sent_posts(showcase, "/refunds") == []
@@ -168,18 +151,14 @@ def test_an_answer_that_is_lost_gives_back_once_when_it_is_sent_again_b17(
 ) -> None:
     async def scene() -> None:
         async with orders_of(tmp_path) as (showcase, orders):
-            await open_order(showcase, orders[0])
-            dialog = await refund_dialog(showcase)
-            await fill(dialog, 0)
+            dialog = await filled(showcase, orders[0], 0)
             showcase.server.fail(Fault.ANSWER_LOST, "/refunds", times=4)
             dialog.send.click()
             await until(dialog.banner.isVisible, "the trouble")
             assert dialog.banner.title == "The answer got lost on the way"
             assert dialog.isVisible()
             await rest_but(showcase, "refund")
-            dialog.send.click()
-            await until(orders_screen(showcase).page.outcome.isVisible, "the outcome")
-            await rest(showcase)
+            await sent(showcase, dialog)
             row = showcase.server.house.orders[orders[0].order_id]
             assert [one.amount_minor for one in row.operations if one.kind == "refund"] == [8_900]
 
@@ -209,9 +188,7 @@ def test_each_refusal_is_read_in_the_dialog_and_nothing_that_was_chosen_is_lost(
 ) -> None:
     async def scene() -> None:
         async with orders_of(tmp_path) as (showcase, orders):
-            await open_order(showcase, orders[0])
-            dialog = await refund_dialog(showcase)
-            await fill(dialog, 0)
+            dialog = await filled(showcase, orders[0], 0)
             for code, title in REFUSALS.items():
 
                 def refuse(*_arguments: object, refused: ErrorCode = code) -> None:
@@ -234,9 +211,7 @@ def test_each_refusal_is_read_in_the_dialog_and_nothing_that_was_chosen_is_lost(
 def test_a_ticket_that_was_given_back_meanwhile_is_no_longer_chosen(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
     async def scene() -> None:
         async with orders_of(tmp_path) as (showcase, orders):
-            await open_order(showcase, orders[1])
-            dialog = await refund_dialog(showcase)
-            await fill(dialog, 0, 1)
+            dialog = await filled(showcase, orders[1], 0, 1)
             row = showcase.server.house.orders[orders[1].order_id]
             row.tickets = (replace(row.tickets[0], status=TicketStatus.USED), *row.tickets[1:])
             dialog.send.click()
@@ -246,9 +221,7 @@ def test_a_ticket_that_was_given_back_meanwhile_is_no_longer_chosen(qloop: QLoop
             assert not dialog.tickets[0].isEnabled()
             assert "used already" in dialog.tickets[0].text()
             assert dialog.total.text() == "€89.00"
-            dialog.send.click()
-            await until(orders_screen(showcase).page.outcome.isVisible, "the outcome")
-            await rest(showcase)
+            await sent(showcase, dialog)
             assert tickets_of(showcase, orders[1])[:2] == [TicketStatus.USED, TicketStatus.VOID]
 
     qloop.run(scene())
@@ -263,10 +236,7 @@ def test_tickets_are_made_void_without_money_as_an_act_of_its_own(qloop: QLoop, 
             assert not dialog.same.isVisible()
             await fill(dialog, 1)
             assert dialog.send.text() == "Make 1 ticket void"
-            dialog.send.click()
-            page = orders_screen(showcase).page
-            await until(page.outcome.isVisible, "the outcome")
-            await rest(showcase)
+            page = await sent(showcase, dialog)
             assert (page.outcome.title, page.outcome.detail) == ("1 ticket is void", "No money was given back.")
             assert tickets_of(showcase, orders[0]) == [TicketStatus.ISSUED, TicketStatus.VOID]
             assert sent_posts(showcase, "/refunds") == []
@@ -281,14 +251,9 @@ def test_an_order_that_cannot_be_read_again_is_shown_as_the_answer_has_it(
 
     async def scene() -> None:
         async with orders_of(tmp_path) as (showcase, orders):
-            await open_order(showcase, orders[1])
-            dialog = await refund_dialog(showcase)
-            await fill(dialog, 0)
+            dialog = await filled(showcase, orders[1], 0)
             showcase.server.fail(Fault.UNREACHABLE, "/refundable", times=500)
-            dialog.send.click()
-            page = orders_screen(showcase).page
-            await until(page.outcome.isVisible, "the outcome")
-            await rest(showcase)
+            page = await sent(showcase, dialog)
             assert page.outcome.title == "€89.00 is given back"
             assert page.state.text() == "Partly refunded"
             dialog = await refund_dialog(showcase)
