@@ -69,6 +69,13 @@ class BookingRefusedError(BookingClientError):
         self.code = problem.code.value
 
     @property
+    def is_word(self) -> bool:
+        """False: only who asks, or how often, was refused. It says nothing about what was asked: somebody else, or
+        the same person later, may be taken; and an earlier call with the same key may have taken effect.
+        """
+        return self.problem.code not in _ABOUT_THE_CALLER
+
+    @property
     def seats(self) -> tuple[SeatRef, ...]:
         """The seats that the refusal names."""
         return self.problem.seats
@@ -102,6 +109,10 @@ class HoldGoneError(BookingRefusedError):
 class KeyInProgressError(BookingRefusedError):
     """The first call with this key still runs."""
 
+
+_ABOUT_THE_CALLER = frozenset({
+    ErrorCode.NOT_SIGNED_IN, ErrorCode.TOKEN_EXPIRED, ErrorCode.FORBIDDEN, ErrorCode.RATE_LIMITED,
+})  # fmt: skip
 
 _CLASS_OF_CODE: dict[ErrorCode, type[BookingRefusedError]] = {
     ErrorCode.NOT_SIGNED_IN: NotSignedInError,

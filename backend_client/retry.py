@@ -1,7 +1,9 @@
 """Sending the same call again: the same key, never a new one; with jitter, capped, and with an eye on Retry-After.
 
 Once an attempt's answer was unknown, a later "unavailable" does not make the call undone: the whole call then ends as
-AnswerUnknownError. A refusal after an unknown answer is definite, because the API looks the key up first (R6).
+AnswerUnknownError. A refusal after an unknown answer is definite, because the API looks the key up first (R6): unless
+it is about the caller alone, who was refused before any key was looked up. What a key's first call does is unknown too
+while that still runs.
 """
 
 from __future__ import annotations
@@ -12,7 +14,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from backend_client.errors import AnswerUnknownError, KeyInProgressError, ServiceUnavailableError
+from backend_client.errors import (
+    AnswerUnknownError,
+    BookingRefusedError,
+    KeyInProgressError,
+    ServiceUnavailableError,
+)
 from backend_client.steady_time import steady_seconds
 
 T = TypeVar("T")
@@ -52,14 +59,22 @@ async def call_with_retry(call: Callable[[], Awaitable[T]], policy: RetryPolicy)
     while True:
         try:
             return await call()
-        except (AnswerUnknownError, ServiceUnavailableError, KeyInProgressError) as error:
-            unknown = error if isinstance(error, AnswerUnknownError) else unknown
-            pause_s = policy.pause_s(attempt, _retry_after_s(error))
-            attempt += 1
-            if attempt >= policy.attempts or steady_seconds() + pause_s >= deadline:
-                if unknown is not None and unknown is not error:
+        except BookingRefusedError as error:
+            if not isinstance(error, KeyInProgressError):
+                if unknown is not None and not error.is_word:
                     raise AnswerUnknownError(str(unknown), request_id=unknown.request_id) from error
                 raise
+            unknown = unknown or AnswerUnknownError(str(error), request_id=error.request_id)
+            trouble: Exception = error
+        except (AnswerUnknownError, ServiceUnavailableError) as error:
+            unknown = error if isinstance(error, AnswerUnknownError) else unknown
+            trouble = error
+        pause_s = policy.pause_s(attempt, _retry_after_s(trouble))
+        attempt += 1
+        if attempt >= policy.attempts or steady_seconds() + pause_s >= deadline:
+            if unknown is not None and unknown is not trouble:
+                raise AnswerUnknownError(str(unknown), request_id=unknown.request_id) from trouble
+            raise trouble
         await policy.sleep(pause_s)
 
 

@@ -131,6 +131,8 @@ async def report_days(desk: Desk) -> int:
         try:
             await _send(desk, record, report)
         except BookingRefusedError as error:
+            if not error.is_word:
+                raise
             _log.warning("the totals of day %s are not taken: %s", record.day_id, error.code)
             await _give_up(desk, record)
     return left

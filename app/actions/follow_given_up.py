@@ -61,6 +61,8 @@ async def _follow(desk: Desk, record: TerminalRecord, terminal: CardTerminal | N
     try:
         answer = await desk.client.report_result(record.operation_id, word.report, key=key)
     except BookingRefusedError as error:
+        if not error.is_word:
+            raise
         _log.warning("the word about attempt %s is not taken: %s", record.operation_id, error.code)
         await desk.journal.acknowledge_terminal_result(record.operation_id)
         return True

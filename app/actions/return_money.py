@@ -308,6 +308,8 @@ async def _settle(desk: Desk, terminal: CardTerminal | None, record: TerminalRec
     try:
         operation = await _report(desk, record, word)
     except BookingRefusedError as error:
+        if not error.is_word:
+            raise
         _log.warning("the word about refund %s is not taken: %s", record.operation_id, error.code)
         await desk.journal.acknowledge_terminal_result(record.operation_id)
         return None

@@ -57,6 +57,8 @@ async def settle_card(
             word = heard
     if word is None or not word.definite:
         return await _stay_unheard(desk, sale, replace(record, word=word), reason, news=heard is not None)
+    if record.reversal is Reversal.DONE and word.report.outcome is ResultOutcome.SUCCEEDED:
+        return await _report(desk, sale, record, _gone(word), terminal)  # never sold for a charge that is back
     if sale.leaving and word.report.outcome is ResultOutcome.SUCCEEDED:
         return await _report_gone(desk, sale, record, word, terminal)
     return await _report(desk, sale, record, word, terminal)
@@ -77,11 +79,16 @@ async def _report_gone(
         after = await _report(desk, replace(sale, leaving=False), record, word, terminal)
         desk.store.post(Notice(NoticeCode.LEFT_CHARGED, (), sale.total_minor, sale.currency, sale_id=sale.sale_id))
         return after
+    return await _report(desk, sale, record, _gone(word), terminal)
+
+
+def _gone(word: TerminalWord) -> TerminalWord:
+    """The terminal's word about a charge that it has taken back."""
     gone = ResultReport(
         outcome=ResultOutcome.DECLINED, amount_minor=0, provider_ref=word.report.provider_ref, decline_code=REVERSED,
         card_brand=word.report.card_brand, evidence=word.report.evidence,
     )  # fmt: skip
-    return await _report(desk, sale, record, replace(word, report=gone), terminal)
+    return replace(word, report=gone)
 
 
 async def _record_of(desk: Desk, sale: Sale) -> TerminalRecord | None:
@@ -135,7 +142,9 @@ async def _report(
     try:
         key = report_key(record.operation_id, word.report)
         answer = await desk.client.report_result(record.operation_id, word.report, key=key)
-    except BookingRefusedError:
+    except BookingRefusedError as error:
+        if not error.is_word:  # nobody signed in, or somebody who may not: nothing is known of this payment by it
+            return await stay_unknown(desk, sale, UnknownReason.BOOKING_SILENT)
         return await _after_conflict(desk, sale, word, terminal)
     except BookingClientError:
         return await stay_unknown(desk, sale, UnknownReason.BOOKING_SILENT)

@@ -202,6 +202,34 @@ async def test_key_in_progress_waits_as_long_as_it_is_told() -> None:
     assert 2 <= pauses[0] <= 2 + policy.base_s
 
 
+@pytest.mark.parametrize(
+    "code", [ErrorCode.NOT_SIGNED_IN, ErrorCode.FORBIDDEN, ErrorCode.RATE_LIMITED, ErrorCode.KEY_IN_PROGRESS]
+)
+async def test_after_a_lost_answer_a_refusal_of_the_caller_leaves_it_unknown(code: ErrorCode) -> None:
+    """Who is refused before the key is looked up hears nothing about what the call did before (P1, P6)."""
+    answers: list[Exception] = [AnswerUnknownError("lost")]
+
+    async def call() -> None:
+        raise answers.pop() if answers else refusal(Problem(type="", title="", status=400, code=code))
+
+    async def sleep(seconds: float) -> None:
+        del seconds
+
+    with pytest.raises(AnswerUnknownError):
+        await call_with_retry(call, RetryPolicy(attempts=3, sleep=sleep))
+
+
+async def test_a_key_whose_first_call_still_runs_at_the_end_is_unknown_and_no_refusal() -> None:
+    async def call() -> None:
+        raise refusal(Problem(type="", title="", status=409, code=ErrorCode.KEY_IN_PROGRESS))
+
+    async def sleep(seconds: float) -> None:
+        del seconds
+
+    with pytest.raises(AnswerUnknownError):
+        await call_with_retry(call, RetryPolicy(attempts=2, sleep=sleep))
+
+
 async def test_retries_are_jittered_capped_and_end() -> None:
     pauses: list[float] = []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,9 +22,18 @@ from app.core.sale import SaleState
 from app.core.store import NoticeCode
 from app.devices.fake_terminal import AwaitAbort, LoseLine
 from app.journal.async_journal import AsyncJournal
-from backend_client.errors import BookingRefusedError, NothingDoneError
+from app.journal.terminal_record import Reversal
+from backend_client.errors import BookingRefusedError, NothingDoneError, refusal
 from backend_client.testing import Fault
-from backend_client.wire import OperationKind, OperationStatus, ResultOutcome, ResultReport
+from backend_client.wire import (
+    ErrorCode,
+    OperationKind,
+    OperationStatus,
+    Problem,
+    ResultAnswer,
+    ResultOutcome,
+    ResultReport,
+)
 from tests.unit.counter import FAST, Counter, make_counter, open_journal, until
 
 
@@ -326,3 +336,45 @@ async def test_parked_unknown_sales_are_counted_and_come_back(counter: Counter) 
     await counter.hold(1)
     assert len(counter.desk.store.unknown_sales) == 1
     assert (await resume_parked(counter.desk, first)).state is SaleState.UNKNOWN
+
+
+@pytest.mark.parametrize("code", [ErrorCode.NOT_SIGNED_IN, ErrorCode.FORBIDDEN, ErrorCode.RATE_LIMITED])
+async def test_a_refusal_of_the_person_is_no_word_about_the_payment_and_nothing_is_taken_back(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch, code: ErrorCode
+) -> None:
+    """Signed out, or somebody who may not sell signed in, while the terminal worked: the charge stands and pays."""
+    real = counter.desk.client.report_result
+
+    async def refuse(*_words: object, **_named: object) -> ResultAnswer:
+        raise refusal(Problem(type="", title="", status=403, code=code))
+
+    monkeypatch.setattr(counter.desk.client, "report_result", refuse)
+    await counter.hold(1)
+    with suppress(BookingRefusedError):
+        await pay_card(counter.desk)
+    for _look in range(3):
+        with suppress(BookingRefusedError):
+            await resolve_unknown(counter.desk)
+    assert state_of(counter) is SaleState.UNKNOWN
+    assert len(charged(counter)) == 1
+    monkeypatch.setattr(counter.desk.client, "report_result", real)
+    await resolve_unknown(counter.desk)
+    assert state_of(counter) is SaleState.PAID
+    assert len(charged(counter)) == 1
+
+
+async def test_a_charge_that_went_back_is_never_sold_for(counter: Counter, journal: AsyncJournal) -> None:
+    """Whatever became of the telling: the journal knows that the terminal has taken it back."""
+    counter.server.fail(Fault.UNREACHABLE, "/result", times=50)
+    await counter.hold(1)
+    await pay_card(counter.desk)
+    assert state_of(counter) is SaleState.UNKNOWN
+    payment = counter.sale.payment
+    assert payment is not None
+    assert payment.operation_id is not None
+    await journal.mark_reversal(payment.operation_id, Reversal.DONE)
+    counter.server.heal()
+    await resolve_unknown(counter.desk)
+    assert state_of(counter) is not SaleState.PAID
+    (order,) = counter.server.house.orders.values()
+    assert [operation.status for operation in order.operations] == [OperationStatus.DECLINED]

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import httpx
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.actions.desk import Desk
+from app.bridge.collector import GuiThreadCollector
 from app.bridge.crash import CrashReporter
 from app.bridge.device_thread import DeviceThread
 from app.core.sale import Sale, SaleState
@@ -23,6 +24,7 @@ from app.journal.async_journal import AsyncJournal
 from app.journal.journal import Journal
 from app.main import Console, Options, close_console, make_console, make_desk
 from app.screens.bindings import Credentials
+from app.screens.dialogs import AskDialog
 from app.screens.main_window import Screens
 from app.screens.orders_screen import OrdersScreen
 from app.screens.sale_panel import SalePanel
@@ -37,7 +39,8 @@ from tests.server.box_office import make_event
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 NOWHERE = Address(port=9)
-_ALWAYS = {"follow-seats", "follow-inbox", "settle", "follow-refund", "follow-runs"}
+_ALWAYS = {"follow-seats", "follow-inbox", "settle", "follow-refund", "follow-runs", "follow-ops", "follow-admission",
+           "watch-alarms"}  # fmt: skip
 
 
 @dataclass
@@ -49,6 +52,8 @@ class Till:
     event_id: int
     terminal: Terminal | None = None
     free: list[int] = field(default_factory=list)
+    booked_before: int = 0
+    """Lines of the terminal's journal that are of earlier tests."""
     api_line: FaultProxy = field(default_factory=lambda: FaultProxy(NOWHERE))
     terminal_line: FaultProxy = field(default_factory=lambda: FaultProxy(NOWHERE))
 
@@ -160,6 +165,16 @@ class Till:
         await until(lambda: self.store.session is None, "nobody signed in")
         await self.rest()
 
+    async def sign_out_for_sure(self) -> None:
+        """Also where it is asked whether one means it."""
+        self.console.window.sign_out_requested.emit()
+        await until(lambda: self.store.session is None or QApplication.activeModalWidget() is not None, "the question")
+        dialog = QApplication.activeModalWidget()
+        if isinstance(dialog, AskDialog):
+            dialog.yes.click()
+        await until(lambda: self.store.session is None, "nobody signed in")
+        await self.rest()
+
     async def sign_in(self, name: str) -> None:
         screen = self.screens.sign_in
         screen.name.setText(name)
@@ -209,6 +224,8 @@ async def console_on(
         desk.patience = replace(desk.patience, ask_first_s=0.2, ask_longest_s=0.5, inbox_s=0.3, inbox_idle_s=0.5,
                                 settle_s=0.3, reconnect_window_s=1.0)  # fmt: skip
     crash = CrashReporter()
+    collector = GuiThreadCollector()  # as in the console's own process
+    collector.start()
     console = make_console(desk, chosen, crash, url, options)
     till = Till(console, stack, 0, terminal)
     try:
@@ -223,6 +240,8 @@ async def console_on(
         for close in ([] if desk.terminal is None else [desk.terminal.close]) + [desk.client.close, journal.close]:
             await close()
         devices.stop()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        collector.stop()
 
 
 async def open_event(till: Till, event_id: int, seats: int = 40) -> None:

@@ -6,19 +6,16 @@ have just said.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from PySide6.QtWidgets import QApplication
 
 from app.core.sale import Sale
 from app.screens.refund_dialog import RefundDialog
 from backend_client.wire import OperationKind, OperationStatus, OrderStatus, TicketStatus
-from tests.end2end.processes import StackFacts
-from tests.gui.conftest import QLoop, calm, until
+from tests.gui.conftest import calm, until
 from tests.server.box_office import ADULT_PRICE
-from tests.windows.stage import Till, till_on
-from tests.windows.test_ways_to_pay import booked, order_of
-from widgets.theme import Theme
+from tests.windows.shared import House
+from tests.windows.stage import Till
+from tests.windows.test_ways_to_pay import asked, booked, order_of
 
 REFUND, DONE = OperationKind.REFUND, OperationStatus.SUCCEEDED
 
@@ -71,101 +68,93 @@ async def tickets_of(till: Till, sale: Sale) -> list[TicketStatus]:
     return [one.status for one in (await till.desk.client.tickets(sale.order.order_id)).tickets]
 
 
-def test_a_refund_goes_on_to_the_terminal_by_itself(
-    stack: StackFacts, qloop: QLoop, theme: Theme, tmp_path: Path
-) -> None:
+def test_a_refund_goes_on_to_the_terminal_by_itself(house: House) -> None:
     """All of a charge by its receipt, a part of one with the card, cash out of the drawer, and void without money."""
 
-    async def scene() -> None:
-        async with till_on(stack, tmp_path, "sofia") as till:
-            sold = []
-            for _sale in range(3):
-                sold.append(await till.sell_card(2))
-                await till.next_customer()
-            whole, part, in_cash = sold
+    async def scene(till: Till) -> None:
+        asked_before = await asked(till, "refunds")
+        sold = []
+        for _sale in range(3):
+            sold.append(await till.sell_card(2))
+            await till.next_customer()
+        whole, part, in_cash = sold
 
-            await open_found(till, whole)
-            await send(till, await dialog_about(till), 0, 1)
-            assert till.orders.page.outcome.title == "€80.00 is given back"
-            order = await order_of(till, whole)
-            assert order.status is OrderStatus.REFUNDED
-            assert [(one.kind, one.status) for one in order.operations][1:] == [(REFUND, DONE)]
-            assert await booked(till) == [2 * ADULT_PRICE] * 2
-            assert set(await tickets_of(till, whole)) == {TicketStatus.VOID}
+        await open_found(till, whole)
+        await send(till, await dialog_about(till), 0, 1)
+        assert till.orders.page.outcome.title == "€80.00 is given back"
+        order = await order_of(till, whole)
+        assert order.status is OrderStatus.REFUNDED
+        assert [(one.kind, one.status) for one in order.operations][1:] == [(REFUND, DONE)]
+        assert await booked(till) == [2 * ADULT_PRICE] * 2
+        assert set(await tickets_of(till, whole)) == {TicketStatus.VOID}
 
-            await open_found(till, part)
-            await send(till, await dialog_about(till), 0)
-            order = await order_of(till, part)
-            assert order.status is OrderStatus.PARTLY_REFUNDED
-            assert (await till.simulator.ask(do="status"))["refunds_asked"] == 1
-            assert sorted(await tickets_of(till, part)) == [TicketStatus.PRINTED, TicketStatus.VOID]
+        await open_found(till, part)
+        await send(till, await dialog_about(till), 0)
+        order = await order_of(till, part)
+        assert order.status is OrderStatus.PARTLY_REFUNDED
+        assert await asked(till, "refunds") == asked_before + 1
+        assert sorted(await tickets_of(till, part)) == [TicketStatus.PRINTED, TicketStatus.VOID]
 
-            await open_found(till, in_cash)
-            await send(till, await dialog_about(till), 0, 1, cash=True)
-            give = till.orders.page.give
-            if give.isVisible():
-                await calm(give)
-                give.click()
-                await till.rest()
-            order = await order_of(till, in_cash)
-            assert order.status is OrderStatus.REFUNDED
-            assert [(one.kind, one.provider) for one in order.operations][1:] == [(REFUND, "cash")]
+        await open_found(till, in_cash)
+        await send(till, await dialog_about(till), 0, 1, cash=True)
+        give = till.orders.page.give
+        if give.isVisible():
+            await calm(give)
+            give.click()
+            await till.rest()
+        order = await order_of(till, in_cash)
+        assert order.status is OrderStatus.REFUNDED
+        assert [(one.kind, one.provider) for one in order.operations][1:] == [(REFUND, "cash")]
 
-            await open_found(till, part)
-            await send(till, await dialog_about(till, cancel=True), 1, reason="lost")
-            assert set(await tickets_of(till, part)) == {TicketStatus.VOID}
-            assert (await order_of(till, part)).status is OrderStatus.PARTLY_REFUNDED
+        await open_found(till, part)
+        await send(till, await dialog_about(till, cancel=True), 1, reason="lost")
+        assert set(await tickets_of(till, part)) == {TicketStatus.VOID}
+        assert (await order_of(till, part)).status is OrderStatus.PARTLY_REFUNDED
 
-    qloop.run(scene(), 120)
+    house.play(scene, 120, name="sofia")
 
 
-def test_a_terminal_that_is_away_leaves_the_money_to_be_given_later(
-    stack: StackFacts, qloop: QLoop, theme: Theme, tmp_path: Path
-) -> None:
+def test_a_terminal_that_is_away_leaves_the_money_to_be_given_later(house: House) -> None:
     """Nothing is done twice: the button stays, and gives it back once when the terminal is there again."""
 
-    async def scene() -> None:
-        async with till_on(stack, tmp_path, "sofia") as till:
-            sale = await till.sell_card(1)
-            await till.next_customer()
-            await open_found(till, sale)
-            await till.lose(till.terminal_line)
-            await send(till, await dialog_about(till), 0)
-            page = till.orders.page
-            assert page.outcome.isVisible()
-            assert page.outcome.title == "The card terminal does not answer"
-            assert page.outcome.detail.startswith("Nothing was given back."), "and nobody is told to take cash"
-            await until(page.give.isVisible, "the button that gives it back")
-            assert await booked(till) == [ADULT_PRICE]
-            till.find_terminal()
-            await calm(page.give)
-            page.give.click()
-            await till.rest()
-            await until(lambda: not page.give.isVisible(), f"the end: {page.outcome.title}")
-            assert await booked(till) == []
-            assert (await order_of(till, sale)).status is OrderStatus.REFUNDED
+    async def scene(till: Till) -> None:
+        sale = await till.sell_card(1)
+        await till.next_customer()
+        await open_found(till, sale)
+        await till.lose(till.terminal_line)
+        await send(till, await dialog_about(till), 0)
+        page = till.orders.page
+        assert page.outcome.isVisible()
+        assert page.outcome.title == "The card terminal does not answer"
+        assert page.outcome.detail.startswith("Nothing was given back."), "and nobody is told to take cash"
+        await until(page.give.isVisible, "the button that gives it back")
+        assert await booked(till) == [ADULT_PRICE]
+        till.find_terminal()
+        await calm(page.give)
+        page.give.click()
+        await till.rest()
+        await until(lambda: not page.give.isVisible(), f"the end: {page.outcome.title}")
+        assert await booked(till) == []
+        assert (await order_of(till, sale)).status is OrderStatus.REFUNDED
 
-    qloop.run(scene(), 120)
+    house.play(scene, 120, name="sofia")
 
 
-def test_orders_are_found_by_number_seat_and_code(
-    stack: StackFacts, qloop: QLoop, theme: Theme, tmp_path: Path
-) -> None:
-    async def scene() -> None:
-        async with till_on(stack, tmp_path) as till:
-            sale = await till.sell_cash(2)
-            await till.next_customer()
-            assert sale.order is not None
-            assert sale.hold is not None
-            codes = [one.code for one in (await till.desk.client.tickets(sale.order.order_id)).tickets]
-            seat = sale.hold.seats[0]
-            for words in (sale.order.number, sale.order.number.lower(), codes[0], f"{seat.row} {seat.number}",
-                          f"{seat.row}{seat.number}", f" {seat.section} {seat.row} {seat.number} "):  # fmt: skip
-                await find(till, words)
-                found = [order.order_id for order in till.store.orders.found]
-                assert found == [sale.order.order_id], words
-            await find(till, "ZZ 99")
-            assert till.store.orders.found == ()
-            assert till.orders._empty.isVisible()
+def test_orders_are_found_by_number_seat_and_code(house: House) -> None:
+    async def scene(till: Till) -> None:
+        sale = await till.sell_cash(2)
+        await till.next_customer()
+        assert sale.order is not None
+        assert sale.hold is not None
+        codes = [one.code for one in (await till.desk.client.tickets(sale.order.order_id)).tickets]
+        seat = sale.hold.seats[0]
+        for words in (sale.order.number, sale.order.number.lower(), codes[0], f"{seat.row} {seat.number}",
+                      f"{seat.row}{seat.number}", f" {seat.section} {seat.row} {seat.number} "):  # fmt: skip
+            await find(till, words)
+            found = [order.order_id for order in till.store.orders.found]
+            assert found == [sale.order.order_id], words
+        await find(till, "ZZ 99")
+        assert till.store.orders.found == ()
+        assert till.orders._empty.isVisible()
 
-    qloop.run(scene(), 120)
+    house.play(scene, 120)

@@ -6,7 +6,6 @@ What the windows say is compared with what the booking system has, and with what
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -15,12 +14,12 @@ from PySide6.QtTest import QTest
 from app.core.sale import Sale, SaleState
 from app.core.settlement import CHARGES
 from backend_client.wire import OperationKind, OperationStatus, Order, OrderStatus
-from tests.end2end.processes import StackFacts, check_invariants
-from tests.gui.conftest import QLoop, calm, until
+from tests.end2end.processes import check_invariants
+from tests.gui.conftest import calm, until
 from tests.gui.money_hands import mean_it, opened, other_than, press
 from tests.server.box_office import ADULT_PRICE
-from tests.windows.stage import NOWHERE, Till, till_on
-from widgets.theme import Theme
+from tests.windows.shared import House
+from tests.windows.stage import NOWHERE, Till
 
 Paid = list[tuple[OperationKind, OperationStatus]]
 DONE = OperationStatus.SUCCEEDED
@@ -42,8 +41,8 @@ async def paid_of(till: Till, sale: Sale) -> tuple[OrderStatus, Paid]:
 
 
 async def booked(till: Till) -> list[int]:
-    """Charges that stand at the terminal, in minor units."""
-    rows = await till.simulator.transactions()
+    """Charges of this test that stand at the terminal, in minor units."""
+    rows = (await till.simulator.transactions())[till.booked_before :]
     return [row["amount_minor"] for row in rows if row["original_trace"] is None and not row["reversed"]]
 
 
@@ -52,6 +51,11 @@ def is_settled(order: Order) -> bool:
     taken = sum(one.amount_minor for one in order.operations if one.kind in CHARGES and one.status is DONE)
     back = sum(one.amount_minor for one in order.operations if one.kind in BACK and one.status is DONE)
     return all(one.status in DECIDED for one in order.operations) and taken - back == order.amount_minor
+
+
+async def asked(till: Till, what: str) -> int:
+    """How often the terminal was asked for `payments`, `refunds`, `reversals`, in all."""
+    return int((await till.simulator.ask(do="status"))[f"{what}_asked"])
 
 
 async def pay_part(till: Till, text: str, *, card: bool) -> None:
@@ -69,116 +73,108 @@ async def pay_part(till: Till, text: str, *, card: bool) -> None:
         cash.take.click()
 
 
-def test_cash_with_change_then_cards_in_every_mixture(
-    stack: StackFacts, qloop: QLoop, theme: Theme, tmp_path: Path
-) -> None:
-    async def scene() -> None:
-        async with till_on(stack, tmp_path) as till:
-            await till.hold(2)
-            await calm(till.panel.sale_page.cash)
-            till.panel.sale_page.cash.click()
-            cash = await opened()
-            QTest.keyClicks(cash.tendered, "100")
-            await press(Qt.Key.Key_Return)
-            await till.reach(SaleState.DONE)
-            assert till.sale.payment is not None
-            assert till.sale.payment.change_minor == 10_000 - 2 * ADULT_PRICE
-            assert await paid_of(till, till.sale) == (OrderStatus.CONFIRMED, [(OperationKind.CASH, DONE)])
-            await till.next_customer()
+def test_cash_with_change_then_cards_in_every_mixture(house: House) -> None:
+    async def scene(till: Till) -> None:
+        await till.hold(2)
+        await calm(till.panel.sale_page.cash)
+        till.panel.sale_page.cash.click()
+        cash = await opened()
+        QTest.keyClicks(cash.tendered, "100")
+        await press(Qt.Key.Key_Return)
+        await till.reach(SaleState.DONE)
+        assert till.sale.payment is not None
+        assert till.sale.payment.change_minor == 10_000 - 2 * ADULT_PRICE
+        assert await paid_of(till, till.sale) == (OrderStatus.CONFIRMED, [(OperationKind.CASH, DONE)])
+        await till.next_customer()
 
-            await till.sell_card(2)
-            assert await paid_of(till, till.sale) == (OrderStatus.CONFIRMED, [(OperationKind.SALE, DONE)])
-            assert await booked(till) == [2 * ADULT_PRICE]
-            await till.next_customer()
+        await till.sell_card(2)
+        assert await paid_of(till, till.sale) == (OrderStatus.CONFIRMED, [(OperationKind.SALE, DONE)])
+        assert await booked(till) == [2 * ADULT_PRICE]
+        await till.next_customer()
 
-            await till.hold(2)
-            await pay_part(till, "30", card=False)
-            await until(lambda: till.sale.paid_minor == 3_000, "the cash part")
+        await till.hold(2)
+        await pay_part(till, "30", card=False)
+        await until(lambda: till.sale.paid_minor == 3_000, "the cash part")
+        await till.rest()
+        await calm(till.panel.sale_page.card)
+        till.panel.sale_page.card.click()
+        await till.reach(SaleState.DONE)
+        status, paid = await paid_of(till, till.sale)
+        assert (status, paid) == (OrderStatus.CONFIRMED, [(OperationKind.CASH, DONE), (OperationKind.SALE, DONE)])
+        assert await booked(till) == [2 * ADULT_PRICE, 2 * ADULT_PRICE - 3_000]
+        await till.next_customer()
+
+        await till.hold(3)
+        for text, so_far in (("50", 5_000), ("40", 9_000)):
+            await pay_part(till, text, card=True)
+            await until(lambda wanted=so_far: till.sale.paid_minor == wanted, "a card's part")  # type: ignore[misc]
             await till.rest()
-            await calm(till.panel.sale_page.card)
-            till.panel.sale_page.card.click()
-            await till.reach(SaleState.DONE)
-            status, paid = await paid_of(till, till.sale)
-            assert (status, paid) == (OrderStatus.CONFIRMED, [(OperationKind.CASH, DONE), (OperationKind.SALE, DONE)])
-            assert await booked(till) == [2 * ADULT_PRICE, 2 * ADULT_PRICE - 3_000]
-            await till.next_customer()
+        till.panel.sale_page.card.click()
+        await till.reach(SaleState.DONE)
+        assert await paid_of(till, till.sale) == (OrderStatus.CONFIRMED, [(OperationKind.SALE, DONE)] * 3)
+        assert (await booked(till))[2:] == [5_000, 4_000, 3_000]
 
-            await till.hold(3)
-            for text, so_far in (("50", 5_000), ("40", 9_000)):
-                await pay_part(till, text, card=True)
-                await until(lambda wanted=so_far: till.sale.paid_minor == wanted, "a card's part")  # type: ignore[misc]
-                await till.rest()
-            till.panel.sale_page.card.click()
-            await till.reach(SaleState.DONE)
-            assert await paid_of(till, till.sale) == (OrderStatus.CONFIRMED, [(OperationKind.SALE, DONE)] * 3)
-            assert (await booked(till))[2:] == [5_000, 4_000, 3_000]
-
-    qloop.run(scene(), 150)
+    house.play(scene, 150)
 
 
 @pytest.mark.parametrize("was_booked", [True, False])
-def test_cash_instead_of_a_card_nobody_can_tell_about(
-    stack: StackFacts, qloop: QLoop, theme: Theme, tmp_path: Path, *, was_booked: bool
-) -> None:
+def test_cash_instead_of_a_card_nobody_can_tell_about(house: House, *, was_booked: bool) -> None:
     """The card goes back if it was charged after all; the buyer pays once (R25)."""
 
-    async def scene() -> None:
-        async with till_on(stack, tmp_path) as till:
-            await till.sell_card(1)
-            await till.next_customer()
-            await till.hold(2)
-            name = "line-lost-after-approval" if was_booked else "line-lost-before-result"
-            await till.simulator.ask(do="scenario", name=name)
-            till.panel.sale_page.card.click()
-            await until(lambda: till.store.terminal_progress not in {"", "connecting"}, "the terminal")
-            till.terminal_line.point_at(NOWHERE)  # the line of this payment goes on until the terminal cuts it
-            await until(lambda: till.state is SaleState.UNKNOWN, "an unclear payment", 40)
-            page = till.panel.unknown_page
-            await calm(page.cash)
-            page.cash.click()
-            cash = await opened()
-            cash.tendered.setText("80")
-            await until(cash.take.isEnabled, "enough cash")
-            cash.take.click()
-            await till.reach(SaleState.DONE)
-            order = await order_of(till)
-            assert order.status is OrderStatus.CONFIRMED
-            till.find_terminal()
-            async with asyncio.timeout(60):
-                while not is_settled(order) or await booked(till) != [ADULT_PRICE]:
-                    await asyncio.sleep(0.1)
-                    order = await till.desk.client.order(order.order_id)
-            assert (order.status, order.paid_minor) == (OrderStatus.CONFIRMED, 2 * ADULT_PRICE)
-            assert (await till.simulator.ask(do="status"))["payments_asked"] == 2, "never charged again"
+    async def scene(till: Till) -> None:
+        asked_before = await asked(till, "payments")
+        await till.sell_card(1)
+        await till.next_customer()
+        await till.hold(2)
+        name = "line-lost-after-approval" if was_booked else "line-lost-before-result"
+        await till.simulator.ask(do="scenario", name=name)
+        till.panel.sale_page.card.click()
+        await until(lambda: till.store.terminal_progress not in {"", "connecting"}, "the terminal")
+        till.terminal_line.point_at(NOWHERE)  # the line of this payment goes on until the terminal cuts it
+        await until(lambda: till.state is SaleState.UNKNOWN, "an unclear payment", 40)
+        page = till.panel.unknown_page
+        await calm(page.cash)
+        page.cash.click()
+        cash = await opened()
+        cash.tendered.setText("80")
+        await until(cash.take.isEnabled, "enough cash")
+        cash.take.click()
+        await till.reach(SaleState.DONE)
+        order = await order_of(till)
+        assert order.status is OrderStatus.CONFIRMED
+        till.find_terminal()
+        async with asyncio.timeout(60):
+            while not is_settled(order) or await booked(till) != [ADULT_PRICE]:
+                await asyncio.sleep(0.1)
+                order = await till.desk.client.order(order.order_id)
+        assert (order.status, order.paid_minor) == (OrderStatus.CONFIRMED, 2 * ADULT_PRICE)
+        assert await asked(till, "payments") == asked_before + 2, "never charged again"
 
-    qloop.run(scene(), 150)
+    house.play(scene, 150)
 
 
-def test_a_buyer_who_leaves_in_the_middle_gets_both_parts_back(
-    stack: StackFacts, qloop: QLoop, theme: Theme, tmp_path: Path
-) -> None:
-    async def scene() -> None:
-        async with till_on(stack, tmp_path) as till:
-            await till.hold(2)
-            await pay_part(till, "20", card=False)
-            await until(lambda: till.sale.paid_minor == 2_000, "the cash part")
+def test_a_buyer_who_leaves_in_the_middle_gets_both_parts_back(house: House) -> None:
+    async def scene(till: Till) -> None:
+        await till.hold(2)
+        await pay_part(till, "20", card=False)
+        await until(lambda: till.sale.paid_minor == 2_000, "the cash part")
+        await till.rest()
+        await pay_part(till, "30", card=True)
+        await until(lambda: till.sale.paid_minor == 5_000, "the card part")
+        await till.rest()
+        await mean_it(till.panel.sale_page.release)
+        await till.reach(SaleState.RETURNING)
+        sale = till.sale
+        for _press in range(2):
+            give = till.panel.returning_page.give
+            await calm(give)
+            give.click()
             await till.rest()
-            await pay_part(till, "30", card=True)
-            await until(lambda: till.sale.paid_minor == 5_000, "the card part")
-            await till.rest()
-            await mean_it(till.panel.sale_page.release)
-            await till.reach(SaleState.RETURNING)
-            sale = till.sale
-            for _press in range(2):
-                give = till.panel.returning_page.give
-                await calm(give)
-                give.click()
-                await till.rest()
-            assert till.state is SaleState.EXPIRED
-            assert till.panel.returning_page.lines == ["✓ €20.00 in cash: back", "✓ €30.00 to the card: back"]
-            status, paid = await paid_of(till, sale)
-            assert (status, paid[2:]) == (OrderStatus.CANCELLED, [(OperationKind.REFUND, DONE)] * 2)
-            assert await booked(till) == []
-        assert await check_invariants(stack.dsn) == []
+        assert till.state is SaleState.EXPIRED
+        assert till.panel.returning_page.lines == ["✓ €20.00 in cash: back", "✓ €30.00 to the card: back"]
+        status, paid = await paid_of(till, sale)
+        assert (status, paid[2:]) == (OrderStatus.CANCELLED, [(OperationKind.REFUND, DONE)] * 2)
+        assert await booked(till) == []
+        assert await check_invariants(house.stack.dsn) == []
 
-    qloop.run(scene(), 150)
+    house.play(scene, 150)

@@ -1,0 +1,323 @@
+"""A window that closes in any state of a sale and comes back; a person who goes in the middle of one for another.
+
+A console that is closed, or ends as in a power cut, finds at its next start what it had: the seats, the payment, the
+tickets. Whoever signs in next goes on where the one before stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from app.core.sale import Sale, SaleState
+from app.devices.ticket_printer import PrintOutcome, TicketSheet
+from backend_client.wire import OperationKind, OperationStatus, OrderStatus
+from booking.store.database import Database
+from tests.end2end.console import Terminal, terminal_process
+from tests.end2end.processes import StackFacts, check_invariants
+from tests.end2end.proxies import Address, FaultProxy
+from tests.gui.conftest import QLoop, calm, until
+from tests.gui.money_hands import mean_it, modal, opened
+from tests.server.box_office import ADULT_PRICE, make_event
+from tests.windows.shared import House
+from tests.windows.stage import NOWHERE, Till, console_on, database_of, open_event
+from tests.windows.test_money_back import dialog_about, open_found
+from tests.windows.test_ways_to_pay import booked, is_settled, order_of, paid_of, pay_part
+from widgets.theme import Theme
+
+DONE = OperationStatus.SUCCEEDED
+
+
+class Counter:
+    """A counter whose console can be closed and started again, with one terminal and one line to it."""
+
+    def __init__(self, stack: StackFacts, folder: Path, terminal: Terminal, line: FaultProxy, db: Database) -> None:
+        self.stack = stack
+        self.folder = folder
+        self.terminal = terminal
+        self.line = line
+        self.db = db
+        self.event_id = 0
+
+    @asynccontextmanager
+    async def console(self, name: str = "carla") -> AsyncIterator[Till]:
+        """The console over what it had kept. A closed one ends like a process that is told to."""
+        async with console_on(
+            self.stack, self.folder / "console", name, terminal=self.terminal, port=self.line.port
+        ) as till:
+            till.terminal_line = self.line
+            till.event_id = self.event_id
+            yield till
+
+    async def new_event(self) -> int:
+        self.event_id = await make_event(self.db, 40)
+        return self.event_id
+
+
+@asynccontextmanager
+async def counter_on(stack: StackFacts, folder: Path) -> AsyncIterator[Counter]:
+    async with AsyncExitStack() as parts:
+        terminal = await parts.enter_async_context(terminal_process(folder, "--delay", "0.6"))
+        line = await parts.enter_async_context(FaultProxy(Address(port=terminal.port)))
+        yield Counter(stack, folder, terminal, line, await parts.enter_async_context(database_of(stack)))
+
+
+class DyingPrinter:
+    """Its last job is never heard of again: the console ends meanwhile."""
+
+    name = "BOCA"
+
+    def __init__(self, till: Till) -> None:
+        self.till = till
+        self.jobs = 0
+
+    async def print_tickets(self, sheet: TicketSheet) -> PrintOutcome:
+        del sheet
+        self.jobs += 1
+        await self.till.desk.sleep(3600)
+        raise AssertionError("the console was closed")
+
+
+async def sell_on(till: Till) -> None:
+    """From HELD to the tickets, by card."""
+    await calm(till.panel.sale_page.card)
+    till.panel.sale_page.card.click()
+    await till.reach(SaleState.DONE)
+
+
+def test_a_console_that_is_closed_in_each_state_goes_on_with_the_sale(
+    stack: StackFacts, qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    """Held, at the terminal, unclear, printing, giving back, refunding: closed, started, and one charge at the end."""
+
+    async def scene() -> None:
+        async with counter_on(stack, tmp_path) as counter:
+            event_id = await counter.new_event()
+            await closed_while_held(counter, event_id)
+            await closed_at_the_terminal(counter, event_id)
+            await closed_while_unclear(counter, event_id)
+            await closed_while_printing(counter, event_id)
+            await closed_while_giving_back(counter, event_id)
+            await closed_while_refunding(counter, event_id)
+        assert await check_invariants(stack.dsn) == []
+
+    qloop.run(scene(), 240)
+
+
+async def closed_while_held(counter: Counter, event_id: int) -> None:
+    async with counter.console() as till:
+        await open_event(till, event_id)
+        till.free = list(range(4))
+        await till.hold(2)
+        hold = till.sale.hold
+    async with counter.console() as till:
+        await until(lambda: till.state is SaleState.HELD, "the sale again")
+        await till.rest()
+        assert till.screens.current is till.screens.counter
+        assert till.sale.hold is not None
+        assert hold is not None
+        assert till.sale.hold.hold_id == hold.hold_id
+        await sell_on(till)
+        assert await booked(till) == [2 * ADULT_PRICE]
+
+
+async def closed_at_the_terminal(counter: Counter, event_id: int) -> None:
+    async with counter.console() as till:
+        await open_event(till, event_id)
+        till.free = list(range(4, 8))
+        await till.hold(2)
+        till.panel.sale_page.card.click()
+        await until(lambda: till.store.terminal_progress not in {"", "connecting"}, "the terminal")
+    async with counter.console() as till:
+        known = {SaleState.PAID, SaleState.DONE, SaleState.HELD, SaleState.DECLINED}
+        await until(lambda: till.state in known, "what became of it", 60)
+        await till.rest()
+        order = await order_of(till)
+        charges = len(await booked(till)) - 1
+        assert charges == (order.status is OrderStatus.CONFIRMED)
+        if not charges:
+            await sell_on(till)
+        assert len(await booked(till)) == 2
+
+
+async def closed_while_unclear(counter: Counter, event_id: int) -> None:
+    async with counter.console() as till:
+        await open_event(till, event_id)
+        till.free = list(range(8, 12))
+        await till.hold(2)
+        await counter.terminal.ask(do="scenario", name="line-lost-after-approval")
+        till.panel.sale_page.card.click()
+        await until(lambda: till.store.terminal_progress not in {"", "connecting"}, "the terminal")
+        counter.line.point_at(NOWHERE)
+        await until(lambda: till.state is SaleState.UNKNOWN, "an unclear payment", 40)
+    async with counter.console() as till:
+        await until(lambda: till.state is SaleState.UNKNOWN, "the sale again", 40)
+        counter.line.point_at(Address(port=counter.terminal.port))
+        await until(lambda: till.state in {SaleState.PAID, SaleState.DONE}, "the terminal's word", 60)
+        await till.rest()
+        assert (await order_of(till)).status is OrderStatus.CONFIRMED
+        assert len(await booked(till)) == 3
+
+
+async def closed_while_printing(counter: Counter, event_id: int) -> None:
+    async with counter.console() as till:
+        await open_event(till, event_id)
+        till.free = list(range(12, 16))
+        dying = DyingPrinter(till)
+        till.desk.printer = dying
+        await till.hold(2)
+        till.panel.sale_page.exact_cash.click()
+        await until(lambda: dying.jobs == 1, "the printer")
+    async with counter.console() as till:
+        await until(lambda: till.sale.print_unclear if till.store.sale else False, "the unclear print", 40)
+        await till.rest()
+        page = till.panel.outcome_page
+        assert page.came_out.isVisible()
+        await calm(page.print_anew)
+        page.print_anew.click()
+        await till.reach(SaleState.DONE)
+        assert (await paid_of(till, till.sale)) == (OrderStatus.CONFIRMED, [(OperationKind.CASH, DONE)])
+
+
+async def closed_while_giving_back(counter: Counter, event_id: int) -> None:
+    """The buyer leaves with two parts paid; the terminal is away when the card's is to go back."""
+    async with counter.console() as till:
+        await open_event(till, event_id)
+        till.free = list(range(16, 20))
+        await till.hold(2)
+        await pay_part(till, "20", card=False)
+        await until(lambda: till.sale.paid_minor == 2_000, "the cash part")
+        await till.rest()
+        await pay_part(till, "30", card=True)
+        await until(lambda: till.sale.paid_minor == 5_000, "the card part")
+        await till.rest()
+        sale = till.sale
+        await till.lose(counter.line)
+        await mean_it(till.panel.sale_page.release)
+        await until(lambda: till.state is SaleState.RETURNING, "the way back", 40)
+    async with counter.console() as till:
+        await until(lambda: any(one.sale_id == sale.sale_id for one in _all(till)), "the sale again", 40)
+        counter.line.point_at(Address(port=counter.terminal.port))
+
+        def is_back() -> bool:
+            kept = till.desk.find(sale.sale_id)
+            return kept is None or kept.ended
+
+        while not is_back():
+            if till.state is SaleState.RETURNING and till.panel.returning_page.give.isVisible():
+                till.panel.returning_page.give.click()
+            await till.desk.sleep(0.2)
+        await till.rest()
+        status, paid = await paid_of(till, sale)
+        assert status is OrderStatus.CANCELLED
+        assert sorted(kind for kind, state in paid if state is DONE and kind is OperationKind.REFUND) == ["refund"] * 2
+        assert len(await booked(till)) == 3
+
+
+def _all(till: Till) -> list[Sale]:
+    return [*till.store.parked, *([] if till.store.sale is None else [till.store.sale])]
+
+
+async def closed_while_refunding(counter: Counter, event_id: int) -> None:
+    """A refund that this till was to give at its terminal: the order says so, and it is given once."""
+    async with counter.console("sofia") as till:
+        await open_event(till, event_id)
+        till.free = list(range(20, 24))
+        sale = await till.sell_card(2)
+        await till.next_customer()
+        before = len(await booked(till))
+        await open_found(till, sale)
+        await till.lose(counter.line)
+        dialog = await dialog_about(till)
+        dialog.tickets[0].click()
+        dialog.tickets[1].click()
+        dialog.reason.setText("ill")
+        await calm(dialog.send)
+        dialog.send.click()
+        await until(lambda: modal() is None, "the dialog to close")
+        await till.rest()
+    counter.line.point_at(Address(port=counter.terminal.port))
+    async with counter.console("sofia") as till:
+        await open_found(till, sale)
+        give = till.orders.page.give
+        await until(give.isVisible, "what is still to be given", 20)
+        await calm(give)
+        give.click()
+        await until(lambda: not give.isVisible(), "the end", 40)
+        await till.rest()
+        order = await order_of(till, sale)
+        assert order.status is OrderStatus.REFUNDED
+        assert len(await booked(till)) == before - 1
+        assert is_settled(order) or order.status is OrderStatus.REFUNDED
+
+
+def test_somebody_who_may_not_sell_comes_first_and_the_sale_waits_for_one_who_may(
+    stack: StackFacts, qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        async with counter_on(stack, tmp_path) as counter:
+            event_id = await counter.new_event()
+            async with counter.console() as till:
+                await open_event(till, event_id)
+                till.free = list(range(4))
+                await till.hold(2)
+            async with counter.console("omar") as till:
+                await till.rest()
+                assert till.store.sale is None
+                await till.sign_out()
+                await till.sign_in("carla")
+                await until(lambda: till.state is SaleState.HELD, "the sale of before", 20)
+                await till.rest()
+                await sell_on(till)
+
+    qloop.run(scene(), 120)
+
+
+@pytest.mark.parametrize(
+    ("when", "between"), [("held", ""), ("at the terminal", ""), ("at the terminal", "omar"), ("part paid", "omar")]
+)
+def test_somebody_signs_out_in_the_middle_and_another_goes_on(house: House, when: str, between: str) -> None:
+    """What the terminal booked meanwhile pays the sale; who may not sell, or nobody, never has it taken back."""
+
+    async def scene(till: Till) -> None:
+        await till.hold(2)
+        if when == "part paid":
+            await pay_part(till, "30", card=False)
+            await until(lambda: till.sale.paid_minor == 3_000, "the part")
+            await till.rest()
+        if when == "at the terminal":
+            await calm(till.panel.sale_page.card)
+            till.panel.sale_page.card.click()
+            await until(lambda: till.store.terminal_progress not in {"", "connecting"}, "the terminal")
+        till.console.window.sign_out_requested.emit()
+        dialog = await opened()
+        dialog.yes.click()
+        await until(lambda: till.store.session is None, "nobody")
+        await until(lambda: "sign-out" not in till.console.deeds.running, "the sign-out")
+        if between:
+            if when == "at the terminal":
+                await until(lambda: till.state is SaleState.UNKNOWN, "the terminal's word, which nobody took", 20)
+            await till.sign_in(between)
+            await till.desk.sleep(1.0)  # it is asked about three times meanwhile
+            await till.sign_out_for_sure()
+        await till.sign_in("sofia")
+        await until(
+            lambda: till.state not in {None, SaleState.PAYING, SaleState.UNKNOWN}, f"the sale: {till.state}", 60
+        )
+        await till.rest()
+        till.go("counter")
+        if till.state is SaleState.HELD:
+            await sell_on(till)
+        elif till.state is SaleState.PAID:
+            await calm(till.panel.outcome_page.print_again)
+            till.panel.outcome_page.print_again.click()
+            await till.reach(SaleState.DONE)
+        order = await order_of(till)
+        assert order.status is OrderStatus.CONFIRMED
+        assert is_settled(order)
+        assert len(await booked(till)) == 1
+
+    house.play(scene)
