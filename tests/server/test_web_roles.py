@@ -94,6 +94,10 @@ EXPECTED: dict[str, set[Role | None]] = {
     "GET /v1/reconciliation/runs/{run_id}": OPERATORS,
     "POST /v1/terminal-totals": SELLERS,
     "GET /v1/tills": OPERATORS,
+    "GET /v1/events/{event_id}/admission": OPERATORS,
+    "PUT /v1/events/{event_id}/admission": OPERATORS,
+    "POST /v1/events/{event_id}/admission/preview": OPERATORS,
+    "GET /v1/events/{event_id}/admission/changes": OPERATORS,
     "GET /metrics": ANYONE,  # the handler looks at the machine, or at a token of another kind
     "WS /v1/ops/feed": OPERATORS,
     "GET /v1/ops/figures": OPERATORS,
@@ -151,6 +155,10 @@ BODIES: dict[type[wire.RequestMessage], wire.RequestMessage] = {
         unknown_after_s=900,
         reason="a new team",
     ),
+    wire.AdmissionSettingsChange: wire.AdmissionSettingsChange(
+        expected_version=99, reason="a slow provider", cap_per_minute=60
+    ),
+    wire.AdmissionPreviewRequest: wire.AdmissionPreviewRequest(cap_per_minute=60),
     wire.OpsSessionEnd: wire.OpsSessionEnd(
         backend_started_at=datetime(2026, 1, 1, tzinfo=UTC), reason="keeps seats locked"
     ),
