@@ -140,6 +140,15 @@ async def test_a_terminals_end_of_day_meets_the_same_rule(wired: Wired, instant:
     assert await count(wired.db, "SELECT count(*) FROM terminal_totals") == 0
 
 
+@pytest.mark.parametrize("instant", STRANGE_INSTANTS)
+async def test_a_session_of_the_database_is_named_by_the_same_rule(wired: Wired, instant: str) -> None:
+    admin = await wired.api.staff(Role.ADMIN)
+    body = {"backend_started_at": instant, "reason": "keeps others waiting"}
+    answer = await wired.api.call("POST", "/v1/ops/sessions/1/end", body, token=admin)
+    refused = problem(answer, wire.ErrorCode.INVALID_REQUEST)
+    assert [field.pointer for field in refused.fields] == ["/backend_started_at"]
+
+
 async def test_an_instant_with_an_offset_is_stored_as_the_instant_it_is(wired: Wired) -> None:
     evidence = [EVIDENCE | {"at": "2026-06-01T02:00:00+02:00"}]
     read(await wired.put(await wired.sale(1), {"outcome": "unknown", "amount_minor": 0, "evidence": evidence}), object)
@@ -155,7 +164,7 @@ def test_every_instant_of_a_request_is_one_that_the_tests_above_know() -> None:
             found |= _instants_of(route.body)
     assert found == {
         ("EvidenceItem", "at"), ("AccessCodeRequest", "valid_until"), ("HouseHoldRequest", "release_at"),
-        ("TerminalTotalsReport", "closed_at"),
+        ("TerminalTotalsReport", "closed_at"), ("OpsSessionEnd", "backend_started_at"),
     }  # fmt: skip
 
 
