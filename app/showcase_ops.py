@@ -62,7 +62,7 @@ def play_evening(server: FakeBookingServer, *, seconds: int = 900, trouble_at: i
     A hole of a minute lies eight minutes back: the feed was away.
     """
     ops, now = server.ops, server.house.now().replace(microsecond=0)
-    ops.rules = RULES
+    ops.told, ops.rules = [], RULES
     ops.names = {"omar": "Omar Haddad", "sofia": "Sofia Lindqvist", "ada": "Ada Moreira"}
     control = plain_control(server.house)
     ops.control = replace(control, settings=replace(control.settings, changed_by="Omar Haddad"))

@@ -14,7 +14,7 @@ from widgets.charts.scale import largest_of, top_of
 from widgets.charts.series import ChartTable, CurveLook, Span
 from widgets.theme import Theme
 
-_LEAST_PX = 120
+_LEAST_PX = 84
 _VALUE_SHARE, _PATH_SHARE = 0.44, 0.24
 _TONES = {"good": "success", "trouble": "warn", "bad": "danger", "off": "text_muted"}
 _MARKS = {"good": "●", "trouble": "▲", "bad": "✕", "off": "–"}
@@ -72,8 +72,9 @@ class BigFigure(QWidget):
         value_px = min(inside.height() * _VALUE_SHARE, 160.0)
         y = self._paint_line(painter, inside, y, self.value, value_px, theme.color("text"), bold=True)
         if self.word or self.more:
-            self._paint_more(painter, QRectF(inside.left(), y, inside.width(), name_px * 1.4), name_px)
             mark = f"{_MARKS[self.state]} {self.word}" if self.word else ""
+            taken = QFontMetricsF(self._font(name_px, bold=True)).horizontalAdvance(mark) + name_px
+            self._paint_more(painter, QRectF(inside.left(), y, inside.width(), name_px * 1.4), name_px, taken)
             y = self._paint_line(painter, inside, y, mark, name_px, tone, bold=True)
         self._paint_path(painter, inside, y)
         painter.end()
@@ -94,11 +95,12 @@ class BigFigure(QWidget):
         painter.drawText(box, self._near | Qt.AlignmentFlag.AlignVCenter, shown)
         return top + height
 
-    def _paint_more(self, painter: QPainter, box: QRectF, px: float) -> None:
+    def _paint_more(self, painter: QPainter, box: QRectF, px: float, taken: float) -> None:
+        """At the far side, in what the mark and the word leave."""
         font = self._font(px, bold=False)
         painter.setFont(font)
         painter.setPen(self._theme.color("text_muted"))
-        room = box.width() * 0.62
+        room = box.width() - taken
         shown = QFontMetricsF(font).elidedText(self.more, Qt.TextElideMode.ElideRight, room)
         far = Qt.AlignmentFlag.AlignLeft if self._mirrored else Qt.AlignmentFlag.AlignRight
         painter.drawText(box, far | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter, shown)

@@ -25,6 +25,7 @@ from widgets.build import column, frame, label, row, set_tone
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
+_BAR_PX = 14
 _MODES = (AdmissionMode.AUTOMATIC, AdmissionMode.MANUAL)
 
 
@@ -54,6 +55,7 @@ class OpsAdmissionPanel(QWidget):
         self._units = {name: label(tone="muted") for name in NUMBERS}
         self.fault = label(tone="danger", wrap=True)
         self.theirs = StatusBanner(theme)
+        self.keep = AsyncButton(_("Go on with mine"))
         self.effect = label(wrap=True)
         self.review = AsyncButton(_("See what it does…"), "primary")
         self.undo = AsyncButton(_("Take back what is typed"), "quiet")
@@ -174,12 +176,13 @@ class OpsAdmissionPanel(QWidget):
     def _show_theirs(self) -> None:
         """Somebody else was faster: what they set, beside what is typed here, which stays."""
         board = self._board
+        self.keep.setVisible(board.theirs is not None)
         if board.theirs is None or board.control is None:
             self.theirs.clear()
             return
         title = _("{who} has set admission meanwhile").format(who=board.theirs.changed_by or _("Somebody"))
         detail = figures().joined(difference_words(board.draft, board.theirs))
-        self.theirs.tell("warn", title, detail, _("Go on with mine"))
+        self.theirs.tell("warn", title, detail)
 
     def _show_effect(self) -> None:
         board = self._board
@@ -250,6 +253,10 @@ class OpsAdmissionPanel(QWidget):
     def _on_review_requested(self) -> None:
         self.review_requested.emit()
 
+    def _on_keep_requested(self) -> None:
+        self.keep.set_busy(False)
+        self.keep_requested.emit()
+
     def _on_undo_requested(self) -> None:
         self.undo.set_busy(False)
         self.undo_requested.emit()
@@ -270,6 +277,9 @@ class OpsAdmissionPanel(QWidget):
     def _build(self) -> None:
         theme = self._theme
         page = column(theme, gap="small", parent=self)
+        # Room for the bar of the area that it scrolls in.
+        mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        page.setContentsMargins(_BAR_PX if mirrored else 0, 0, 0 if mirrored else _BAR_PX, 0)
         page.addWidget(label(_("Admission"), kind="lead"))
         page.addLayout(self._build_rates())
         for part in (self._reason, self._inside, self._trouble):
@@ -316,7 +326,7 @@ class OpsAdmissionPanel(QWidget):
             grid.addWidget(self._units[name], line, 2)
         grid.setColumnMinimumWidth(2, 66)
         inside.addLayout(grid)
-        for part in (self.fault, self.theirs, self.effect):
+        for part in (self.fault, self.theirs, self.keep, self.effect):
             inside.addWidget(part)
             part.hide()
         self.review.set_key_hint(ops_keys.REVIEW.sequence)
@@ -351,7 +361,7 @@ class OpsAdmissionPanel(QWidget):
             button.clicked.connect(self._on_mode_clicked)
         self.review.action_requested.connect(self._on_review_requested)
         self.undo.action_requested.connect(self._on_undo_requested)
-        self.theirs.action_requested.connect(self.keep_requested)
+        self.keep.action_requested.connect(self._on_keep_requested)
         self.pause_event.action_requested.connect(self.event_pause_requested)
         self.pause_room.action_requested.connect(self.room_pause_requested)
 

@@ -26,6 +26,7 @@ from widgets.theme import Theme
 
 _WIDTH_PX = 560
 _LONGEST_REASON = 200
+_ROOM_FOR_PATH_PX = 640
 _ENTER = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 
 
@@ -44,6 +45,7 @@ class ActDialog(QDialog):
         self.banner = StatusBanner(theme)
         self.reason = text_field()
         self.reason.setMaxLength(_LONGEST_REASON)
+        self.reason.setMinimumWidth(_WIDTH_PX - 2 * theme.space("wide"))  # wrapped texts are as high as this width asks
         self.reason.setAccessibleName(_("Reason"))
         self.send = AsyncButton(yes, "danger" if danger else "primary")
         self.cancel = QPushButton(_("Cancel"))
@@ -116,6 +118,7 @@ class AdmissionDialog(ActDialog):
     def __init__(self, theme: Theme, board: OpsBoard, parent: QWidget) -> None:
         super().__init__(theme, _("Set admission"), "", _("Set it"), parent)
         self._board = board
+        self._has_room = parent.height() >= _ROOM_FOR_PATH_PX
         self.changes = FactsGrid(theme)
         self.effect = FactsGrid(theme)
         self.path = RatePath(theme)
@@ -146,7 +149,7 @@ class AdmissionDialog(ActDialog):
         )
         self.effect.show_facts(_effect_facts(board.preview, board.preview_trouble))
         preview = board.preview
-        self.path.setVisible(preview is not None and len(preview.rates) > 1)
+        self.path.setVisible(self._has_room and preview is not None and len(preview.rates) > 1)
         if preview is not None:
             points = [(float(point.after_s), point.per_minute) for point in preview.rates]
             at_end = "" if not points else figures().age(points[-1][0])

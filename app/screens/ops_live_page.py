@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QToolButton, QWidget
 
 from app.core.ops_board import OpsBoard, OpsPart, OpsView
@@ -21,12 +21,14 @@ from app.screens.ops_words import alarm_words, clock_words
 from app.screens.words import advice_for
 from widgets.build import column, label, row, scrolling
 from widgets.charts import ChartStack, ChartTable, Span
+from widgets.charts.stack import TWO_COLUMNS_PX
 from widgets.elided_label import ElidedLabel
 from widgets.theme import Theme
 
 SPANS_S = (900, 3_600, 21_600, 86_400)
 _LONGEST_S = 7 * 86_400.0
 _ROW_PX = 70
+_NARROW_PX = 620
 
 
 class OpsLivePage(QWidget):
@@ -191,14 +193,16 @@ class OpsLivePage(QWidget):
     def _build(self, theme: Theme) -> None:
         bar = row(theme, gap="small")
         group = QButtonGroup(self)
-        bar.addWidget(label(_("Show"), tone="muted"))
+        self._show_words = label(_("Show"), tone="muted")
+        bar.addWidget(self._show_words)
         for seconds in SPANS_S:
             button = QToolButton()
             button.setText(figures().age(seconds))
             button.setAccessibleName(_("Show {span}").format(span=figures().age(seconds)))
             button.setCheckable(True)
             button.setProperty("role", "digit")
-            button.setMinimumWidth(56)
+            bold = QFontMetrics(theme.font("body", bold=True))  # as it is once it is chosen
+            button.setMinimumWidth(bold.horizontalAdvance(button.text()) + theme.space("medium"))
             group.addButton(button)
             self.spans.append(button)
             bar.addWidget(button)
@@ -237,7 +241,8 @@ class OpsLivePage(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        columns = 2 if self.width() >= 760 else 1
+        self._show_words.setVisible(self.width() >= _NARROW_PX)
+        columns = 2 if self.width() >= TWO_COLUMNS_PX else 1
         self.charts.setMinimumHeight(-(-len(self.charts.strips) // columns) * _ROW_PX + 20)
         self._area.setVerticalScrollBarPolicy(
             Qt.ScrollBarPolicy.ScrollBarAlwaysOff if columns == 2 and self.height() > self.charts.minimumHeight() + 50

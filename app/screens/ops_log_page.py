@@ -11,7 +11,7 @@ from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.models.cell_table import Cell, CellColumn, CellRow, CellTableModel
 from app.screens.inbox_page import event_zone
-from app.screens.ops_words import action_words, kind_words
+from app.screens.ops_words import action_words, change_words, kind_words, subject_words, who_words
 from app.screens.words import Advice, advice_for
 from backend_client.wire import OpsLogEntry, OpsLogKind
 from widgets.async_button import AsyncButton
@@ -78,7 +78,7 @@ class OpsLogPage(QWidget):
         """The entries that pass the filter, newest first."""
         board = self._board
         zone = event_zone(self._store, board.event_id)
-        lines = [(entry, _cells(entry, zone)) for entry in board.log]
+        lines = [(entry, _cells(entry, zone, board)) for entry in board.log]
         kept = [(entry, cells) for entry, cells in lines if board.log_filter.passes(_searched(entry, cells))]
         self.shown = [entry for entry, _line in kept]
         self.model.show_rows([CellRow(entry.entry_id, cells) for entry, cells in kept])
@@ -181,13 +181,13 @@ class OpsLogPage(QWidget):
             super().keyPressEvent(event)
 
 
-def _cells(entry: OpsLogEntry, zone: str) -> tuple[Cell, ...]:
-    changes = figures().joined(f"{change.name}: {change.was or '–'} → {change.now or '–'}" for change in entry.changes)
+def _cells(entry: OpsLogEntry, zone: str, board: OpsBoard) -> tuple[Cell, ...]:
+    changes = figures().joined(change_words(change) for change in entry.changes)
     when = figures().joined((figures().day(entry.at, zone), figures().clock(entry.at, zone)))
     return (
         Cell(when, "text_muted"), Cell(kind_words(entry.kind), "text_muted"),
-        Cell(figures().joined((action_words(entry), entry.subject))), Cell(entry.who), Cell(changes),
-        Cell(entry.reason, "text_muted"),
+        Cell(figures().joined((action_words(entry), subject_words(entry, board.rules)))),
+        Cell(who_words(entry.who)), Cell(changes), Cell(entry.reason, "text_muted"),
     )  # fmt: skip
 
 

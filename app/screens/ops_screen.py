@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QApplication, QLineEdit, QStackedWidget, QTabBar, QToolButton, QWidget
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QStackedWidget, QTabBar, QToolButton, QVBoxLayout, QWidget
 
 from app.core.ops_board import EVERYTHING, OpsBoard, OpsPart
 from app.core.ops_health import Health, state_of
@@ -30,7 +30,9 @@ from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
 LIVE, BLOCKERS, ALARMS, LOG = range(4)
-_PANEL_PX = 322
+_PANEL_PX = 338
+_ONE_LINE_PX = 1_100
+"""Narrower windows show how things stand on a line of its own."""
 _GATHER_MS = 0
 """What the board tells in one turn of the loop is shown once."""
 
@@ -219,11 +221,11 @@ class OpsScreen(QWidget):
         self.large.setToolTip(f"{self.large.accessibleName()}  {ops_keys.LARGE.sequence}")
         self.large.setProperty("role", "bar")
         self.event_box.setProperty("role", "bar")
-        head = row(theme, gap="medium")
-        head.addWidget(self.tabs)
-        head.addWidget(self.event_box)
-        head.addWidget(self.state, 1)
-        head.addWidget(self.large)
+        self._head, self._lines = row(theme, gap="medium"), QVBoxLayout()
+        self._lines.setSpacing(theme.space("small"))
+        self._lines.addLayout(self._head)
+        for part in (self.tabs, self.event_box, self.state, self.large):
+            self._head.addWidget(part, 1 if part is self.state else 0)
         beside = row(theme, gap="medium")
         self.panel = scrolling(self.admission)
         self.panel.setFixedWidth(_PANEL_PX)
@@ -233,7 +235,7 @@ class OpsScreen(QWidget):
         beside.addWidget(self.panel)
         face = QWidget()
         lines = column(theme, margin="medium", gap="small", parent=face)
-        lines.addLayout(head)
+        lines.addLayout(self._lines)
         lines.addWidget(self.banner)
         lines.addLayout(beside, 1)
         self._faces.addWidget(face)
@@ -258,6 +260,17 @@ class OpsScreen(QWidget):
 
     def _on_large_clicked(self) -> None:
         self.show_large(True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        beside = self.width() >= _ONE_LINE_PX
+        if beside != (self._head.indexOf(self.state) >= 0):
+            self._head.removeWidget(self.state)
+            self._lines.removeWidget(self.state)
+            if beside:
+                self._head.insertWidget(2, self.state, 1)
+            else:
+                self._lines.addWidget(self.state)
 
     # ------------------------------------------------------------ keys
 
@@ -319,5 +332,3 @@ def _press(button: AsyncButton) -> None:
     """As the mouse would, where it is shown and listens."""
     if button.isVisible() and button.isEnabled():
         button.click()
-
-

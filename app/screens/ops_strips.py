@@ -54,7 +54,7 @@ def strip_plans() -> list[StripPlan]:
         ),
         _strip("payments", _("Payments that fail"), (_curve(F.PAYMENT_ERROR_SHARE, "danger"),), 0.1),
         _strip(
-            "unknown", _("Payments unanswered"),
+            "unknown", _("Unclear payments"),
             (_named(F.PAYMENTS_UNKNOWN, _("All"), "warn", "step"), _curve(UNKNOWN_OLD, "danger", "dots")), 4,
         ),
         _strip("feed", _("Maps that follow"), (_curve(F.FEED_CLIENTS, "info"),), 10),

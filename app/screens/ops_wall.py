@@ -24,6 +24,8 @@ from widgets.theme import Theme
 
 F = OpsFigure
 _ALARM_LINES = 3
+_ROOM_FOR_ALARMS_PX = 620
+_ALARMED = frozenset({Health.WARNING, Health.CRITICAL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +93,14 @@ class OpsWall(QWidget):
     def _show_state(self) -> None:
         state = state_of(self._board, self._steady())
         watched = sum(rule.enabled for rule in self._board.rules)
-        detail = state_detail(state, watched) if state.health not in {Health.WARNING, Health.CRITICAL} else ""
+        told_below = state.alarms and self.height() >= _ROOM_FOR_ALARMS_PX
+        detail = "" if told_below and state.health in _ALARMED else state_detail(state, watched)
         self.state.tell(MARKS[state.health], state_title(state), detail, TONES[state.health])
         self._show_alarms(state)
 
     def _show_alarms(self, state: State) -> None:
         for place, line in enumerate(self.alarms):
-            line.setVisible(place < len(state.alarms))
+            line.setVisible(place < len(state.alarms) and self.height() >= _ROOM_FOR_ALARMS_PX)
             if place < len(state.alarms):
                 alarm = state.alarms[place]
                 critical = alarm.severity is OpsSeverity.CRITICAL
@@ -164,7 +167,7 @@ def _tiles() -> list[_Tile]:
         _Tile(F.HOLD_P99_MS, _("Answers to holds"), (F.HOLD_P99_MS, F.QUEUE_AGE_MS, F.SHED_PER_S),
               F.HOLD_CONFLICT_SHARE, _("Conflicts"), least_top=50),
         _Tile(F.LOCK_WAITS, _("Lock waits"), (F.LOCK_WAITS, F.LOCK_WAIT_OLDEST_S), least_top=4),
-        _Tile(F.PAYMENTS_UNKNOWN, _("Payments unanswered"),
+        _Tile(F.PAYMENTS_UNKNOWN, _("Unclear payments"),
               (F.PAYMENTS_UNKNOWN, F.PAYMENTS_UNKNOWN_OLDEST_S, F.PAYMENT_ERROR_SHARE), F.PAYMENT_ERROR_SHARE,
               _("Fail"), least_top=4),
         _Tile(F.TICKETING_LAG_S, _("Tickets late by"), (F.TICKETING_LAG_S, F.OUTBOX_OLDEST_S, F.OUTBOX_LAG),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from app.core.ops_board import UNKNOWN_OLD
@@ -10,8 +11,11 @@ from app.i18n import _, figures, marked, ngettext
 from backend_client.wire import (
     AdmissionMode,
     AdmissionReason,
+    EventStatus,
     OpsAlarm,
+    OpsAlarmRule,
     OpsFigure,
+    OpsLogChange,
     OpsLogEntry,
     OpsLogKind,
     OpsSeverity,
@@ -29,8 +33,8 @@ _NAMES: dict[str, str] = {
     F.LOCK_WAITS: marked("Sessions waiting for locks"), F.LOCK_WAIT_OLDEST_S: marked("Longest wait for a lock"),
     F.DATABASE_CONNECTION_SHARE: marked("Connections of the database in use"),
     F.EXPIRY_BACKLOG: marked("Holds overdue"), F.EXPIRY_OLDEST_S: marked("Oldest overdue hold"),
-    F.PAYMENTS_UNKNOWN: marked("Payments unanswered"),
-    F.PAYMENTS_UNKNOWN_OLDEST_S: marked("Oldest unanswered payment"),
+    F.PAYMENTS_UNKNOWN: marked("Unclear payments"),
+    F.PAYMENTS_UNKNOWN_OLDEST_S: marked("Oldest unclear payment"),
     F.PAYMENT_ERROR_SHARE: marked("Payments that fail"), F.OUTBOX_LAG: marked("Messages not sent on"),
     F.OUTBOX_OLDEST_S: marked("Oldest message not sent on"), F.SEQUENCER_SILENT_S: marked("Map changes not told for"),
     F.TICKETING_LAG_S: marked("Tickets late by"), F.TICKET_DIFFERENCES: marked("Orders without their tickets"),
@@ -92,6 +96,41 @@ def action_words(entry: OpsLogEntry) -> str:
     """What happened, in words; an action that is newer than this console by its code."""
     words = _ACTIONS.get(entry.action)
     return entry.action.replace("-", " ") if words is None else _(words)
+
+
+def who_words(who: str) -> str:
+    """Who did it: a person by name, a part of the booking system by what it is."""
+    return {"controller": _("Controller"), "alarms": _("Alarms")}.get(who, who)
+
+
+def subject_words(entry: OpsLogEntry, rules: Iterable[OpsAlarmRule]) -> str:
+    """What it was done to: the figure of an alarm by its name, a session without the prefix of its number."""
+    figures_of = {rule.rule: rule.figure for rule in rules}
+    if entry.subject in figures_of:
+        return figure_name(figures_of[entry.subject])
+    return entry.subject.removeprefix("session:")
+
+
+def change_words(change: OpsLogChange) -> str:
+    """`Cap: 900 → 1,200`."""
+    names = {
+        "per_minute": _("Let in a minute"), "mode": _("Mode"), "status": _("State"), "state": _("State"),
+        "raise_at": _("Alarm from"), "clear_at": _("Over below"), "cap_per_minute": _("Cap"),
+        "manual_per_minute": _("By hand"), "least_per_minute": _("At least"),
+        "total_active_users": _("Inside at most"),
+    }  # fmt: skip
+    name = names.get(change.name, change.name.replace("_", " "))
+    return f"{name}: {_changed_value(change.was)} → {_changed_value(change.now)}"
+
+
+def _changed_value(text: str) -> str:
+    known = {
+        EventStatus.ON_SALE.value: _("On sale"), EventStatus.PAUSED.value: _("Sale paused"),
+        EventStatus.CANCELLED.value: _("Cancelled"), **{mode.value: mode_words(mode) for mode in AdmissionMode},
+    }  # fmt: skip
+    if text.isascii() and text.isdigit():
+        return figures().number(int(text))
+    return known.get(text, text) or "–"
 
 
 def kind_words(kind: OpsLogKind) -> str:

@@ -47,7 +47,7 @@ class RatePath(QWidget):
         theme, painter = self._theme, QPainter(self)
         painter.setFont(theme.font("caption"))
         height = painter.fontMetrics().height()
-        plot = QRectF(_SIDE_PX, 4, self.width() - 2 * _SIDE_PX, self.height() - height - 8)
+        plot = QRectF(_SIDE_PX, height / 2, self.width() - 2 * _SIDE_PX, self.height() - 1.5 * height - 4)
         points = np.array(self._points)
         top = round_up(float(points[:, 1].max())) or 1.0
         x = plot.left() + points[:, 0] / max(points[-1, 0], 1e-9) * plot.width()
