@@ -78,6 +78,7 @@ def table(told: Told, grown: Growth) -> list[str]:
                 f"{60 * told.changes / told.seconds:,.0f} a minute; seats shown wrong at the end: {told.wrong}",
             )
         ),
+        *([f"did not come to rest: {told.stuck}"] if told.stuck else []),
         f"{told.zooms} zooms, {told.picks} picks, {told.cuts} cut links, {told.resyncs} resyncs",
         f"{told.switches} show switches, {told.rebuilds} times all screens anew",
         "",

@@ -26,6 +26,7 @@ from backend_client.testing import FakeBookingServer
 from backend_client.wire import HouseHoldKind, Tier, TierQuantity
 from tests.bench.soak.figures import Gaps, Sample, sample, watch_turns
 
+_REST_WITHIN_S = 120.0
 TICK_S = 0.05
 _STATES = (
     staff_state(StaffStatus.AVAILABLE, HolderKind.NONE), staff_state(StaffStatus.HELD, HolderKind.FAN),
@@ -52,7 +53,8 @@ class Pace:
 
 @dataclass(slots=True)
 class Told:
-    """What came of a soak. `wrong` are seats that the map showed otherwise than they were, once all was at rest."""
+    """What came of a soak. `wrong` are seats that the map showed otherwise than they were, once all was at rest;
+    `stuck` says what the console was at when it did not come to rest."""
 
     seconds: float = 0.0
     changes: int = 0
@@ -63,6 +65,7 @@ class Told:
     rebuilds: int = 0
     picks: int = 0
     wrong: int = -1
+    stuck: str = ""
     samples: list[Sample] = field(default_factory=list)
     gaps: Gaps = field(default_factory=Gaps)
     opening_gaps: Gaps = field(default_factory=Gaps)
@@ -250,9 +253,15 @@ class Soak:
             )  # fmt: skip
 
         try:
-            await self._until(shown, 20.0)
+            await self._until(shown, _REST_WITHIN_S)
             self.told.wrong = 0
         except TimeoutError:
+            console = self._showcase.console
+            self.told.stuck = (
+                f"event {store.event and store.event.event_id} for {house.event_id}, feed {store.feed_state},"
+                f" screen {type(console.window.screens.current).__name__}, session {store.session is not None},"
+                f" at work: {sorted(console.deeds.running)}"
+            )
             states = np.empty(0, np.uint8) if store.seat_map is None else store.seat_map.states
             same = len(states) == len(house.states)
             self.told.wrong = int((states != house.states).sum()) if same else len(house.states)
