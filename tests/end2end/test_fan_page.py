@@ -142,7 +142,7 @@ async def test_a_lost_answer_is_told_honestly_and_a_declined_card_can_be_replace
         await fan.pay("card-decline")
         await fan.page.until_text("#pay-note", "Nothing was charged")
         await house.fault("enquire", "status-503", 1)
-        await house.fault("webhook", "webhook-lost", 1)
+        await house.fault("webhook", "webhook-slow", 2)
         await fan.pay("card-answer-lost")
         await fan.page.until_text("#unknown-title", "We do not know yet")
         assert "Do not pay again" in await fan.page.text("#unknown-words")
