@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from app.actions.finish_sale import finish_sale
 from app.core.sale import Sale, SaleState
 from app.devices.ticket_printer import PrintOutcome, TicketSheet
 from backend_client.wire import OperationKind, OperationStatus, OrderStatus
@@ -88,91 +89,80 @@ async def sell_on(till: Till) -> None:
     await till.reach(SaleState.DONE)
 
 
-def test_a_console_that_is_closed_in_each_state_goes_on_with_the_sale(
-    stack: StackFacts, qloop: QLoop, theme: Theme, tmp_path: Path
-) -> None:
-    """Held, at the terminal, unclear, printing, giving back, refunding: closed, started, and one charge at the end."""
-
-    async def scene() -> None:
-        async with counter_on(stack, tmp_path) as counter:
-            event_id = await counter.new_event()
-            await closed_while_held(counter, event_id)
-            await closed_at_the_terminal(counter, event_id)
-            await closed_while_unclear(counter, event_id)
-            await closed_while_printing(counter, event_id)
-            await closed_while_giving_back(counter, event_id)
-            await closed_while_refunding(counter, event_id)
-        assert await check_invariants(stack.dsn) == []
-
-    qloop.run(scene(), 240)
+async def at_the_terminal(till: Till) -> None:
+    await calm(till.panel.sale_page.card)
+    till.panel.sale_page.card.click()
+    await until(lambda: till.store.terminal_progress not in {"", "connecting"}, "the terminal")
 
 
-async def closed_while_held(counter: Counter, event_id: int) -> None:
-    async with counter.console() as till:
-        await open_event(till, event_id)
-        till.free = list(range(4))
+class Held:
+    """Nothing is paid: the hold is found, and paid once."""
+
+    async def begin(self, till: Till, counter: Counter) -> None:
         await till.hold(2)
-        hold = till.sale.hold
-    async with counter.console() as till:
+        self.hold = till.sale.hold
+
+    async def check(self, till: Till, counter: Counter) -> None:
         await until(lambda: till.state is SaleState.HELD, "the sale again")
         await till.rest()
         assert till.screens.current is till.screens.counter
         assert till.sale.hold is not None
-        assert hold is not None
-        assert till.sale.hold.hold_id == hold.hold_id
+        assert self.hold is not None
+        assert till.sale.hold.hold_id == self.hold.hold_id
         await sell_on(till)
         assert await booked(till) == [2 * ADULT_PRICE]
 
 
-async def closed_at_the_terminal(counter: Counter, event_id: int) -> None:
-    async with counter.console() as till:
-        await open_event(till, event_id)
-        till.free = list(range(4, 8))
+class AtTheTerminal:
+    """Whether the terminal booked it or not: one charge at the end."""
+
+    async def begin(self, till: Till, counter: Counter) -> None:
+        self.before = len(await booked(till))
         await till.hold(2)
-        till.panel.sale_page.card.click()
-        await until(lambda: till.store.terminal_progress not in {"", "connecting"}, "the terminal")
-    async with counter.console() as till:
+        await at_the_terminal(till)
+
+    async def check(self, till: Till, counter: Counter) -> None:
         known = {SaleState.PAID, SaleState.DONE, SaleState.HELD, SaleState.DECLINED}
         await until(lambda: till.state in known, "what became of it", 60)
         await till.rest()
-        order = await order_of(till)
-        charges = len(await booked(till)) - 1
-        assert charges == (order.status is OrderStatus.CONFIRMED)
+        charges = len(await booked(till)) - self.before
+        assert charges == ((await order_of(till)).status is OrderStatus.CONFIRMED)
         if not charges:
             await sell_on(till)
-        assert len(await booked(till)) == 2
+        assert len(await booked(till)) == self.before + 1
 
 
-async def closed_while_unclear(counter: Counter, event_id: int) -> None:
-    async with counter.console() as till:
-        await open_event(till, event_id)
-        till.free = list(range(8, 12))
+class Unclear:
+    """The terminal booked it and cannot be asked before the next start."""
+
+    async def begin(self, till: Till, counter: Counter) -> None:
+        self.before = len(await booked(till))
         await till.hold(2)
         await counter.terminal.ask(do="scenario", name="line-lost-after-approval")
-        till.panel.sale_page.card.click()
-        await until(lambda: till.store.terminal_progress not in {"", "connecting"}, "the terminal")
+        await at_the_terminal(till)
         counter.line.point_at(NOWHERE)
         await until(lambda: till.state is SaleState.UNKNOWN, "an unclear payment", 40)
-    async with counter.console() as till:
+
+    async def check(self, till: Till, counter: Counter) -> None:
         await until(lambda: till.state is SaleState.UNKNOWN, "the sale again", 40)
         counter.line.point_at(Address(port=counter.terminal.port))
         await until(lambda: till.state in {SaleState.PAID, SaleState.DONE}, "the terminal's word", 60)
         await till.rest()
         assert (await order_of(till)).status is OrderStatus.CONFIRMED
-        assert len(await booked(till)) == 3
+        assert len(await booked(till)) == self.before + 1
 
 
-async def closed_while_printing(counter: Counter, event_id: int) -> None:
-    async with counter.console() as till:
-        await open_event(till, event_id)
-        till.free = list(range(12, 16))
-        dying = DyingPrinter(till)
-        till.desk.printer = dying
+class Printing:
+    """Nobody knows what came out: a person looks, and nothing is printed before that."""
+
+    async def begin(self, till: Till, counter: Counter) -> None:
+        dying = till.desk.printer = DyingPrinter(till)
         await till.hold(2)
         till.panel.sale_page.exact_cash.click()
         await until(lambda: dying.jobs == 1, "the printer")
-    async with counter.console() as till:
-        await until(lambda: till.sale.print_unclear if till.store.sale else False, "the unclear print", 40)
+
+    async def check(self, till: Till, counter: Counter) -> None:
+        await until(lambda: till.store.sale is not None and till.sale.print_unclear, "the unclear print", 40)
         await till.rest()
         page = till.panel.outcome_page
         assert page.came_out.isVisible()
@@ -182,11 +172,11 @@ async def closed_while_printing(counter: Counter, event_id: int) -> None:
         assert (await paid_of(till, till.sale)) == (OrderStatus.CONFIRMED, [(OperationKind.CASH, DONE)])
 
 
-async def closed_while_giving_back(counter: Counter, event_id: int) -> None:
+class GivingBack:
     """The buyer leaves with two parts paid; the terminal is away when the card's is to go back."""
-    async with counter.console() as till:
-        await open_event(till, event_id)
-        till.free = list(range(16, 20))
+
+    async def begin(self, till: Till, counter: Counter) -> None:
+        self.before = len(await booked(till))
         await till.hold(2)
         await pay_part(till, "20", card=False)
         await until(lambda: till.sale.paid_minor == 2_000, "the cash part")
@@ -194,27 +184,86 @@ async def closed_while_giving_back(counter: Counter, event_id: int) -> None:
         await pay_part(till, "30", card=True)
         await until(lambda: till.sale.paid_minor == 5_000, "the card part")
         await till.rest()
-        sale = till.sale
+        self.sale = till.sale
         await till.lose(counter.line)
         await mean_it(till.panel.sale_page.release)
         await until(lambda: till.state is SaleState.RETURNING, "the way back", 40)
-    async with counter.console() as till:
-        await until(lambda: any(one.sale_id == sale.sale_id for one in _all(till)), "the sale again", 40)
+
+    async def check(self, till: Till, counter: Counter) -> None:
+        await until(lambda: any(one.sale_id == self.sale.sale_id for one in _all(till)), "the sale again", 40)
         counter.line.point_at(Address(port=counter.terminal.port))
 
         def is_back() -> bool:
-            kept = till.desk.find(sale.sale_id)
+            kept = till.desk.find(self.sale.sale_id)
             return kept is None or kept.ended
 
         while not is_back():
             if till.state is SaleState.RETURNING and till.panel.returning_page.give.isVisible():
                 till.panel.returning_page.give.click()
-            await till.desk.sleep(0.2)
+            await till.desk.sleep(0.1)
         await till.rest()
-        status, paid = await paid_of(till, sale)
+        status, paid = await paid_of(till, self.sale)
         assert status is OrderStatus.CANCELLED
-        assert sorted(kind for kind, state in paid if state is DONE and kind is OperationKind.REFUND) == ["refund"] * 2
-        assert len(await booked(till)) == 3
+        assert [kind for kind, state in paid if state is DONE and kind is OperationKind.REFUND] == ["refund"] * 2
+        assert len(await booked(till)) == self.before
+
+
+class Refunding:
+    """A refund that this till was to give at its terminal: the order says so, and it is given once."""
+
+    async def begin(self, till: Till, counter: Counter) -> None:
+        self.sale = await till.sell_card(2)
+        await till.next_customer()
+        self.before = len(await booked(till))
+        await open_found(till, self.sale)
+        await till.lose(counter.line)
+        dialog = await dialog_about(till)
+        dialog.tickets[0].click()
+        dialog.tickets[1].click()
+        dialog.reason.setText("ill")
+        await calm(dialog.send)
+        dialog.send.click()
+        await until(lambda: modal() is None, "the dialog to close")
+        await till.rest()
+        counter.line.point_at(Address(port=counter.terminal.port))
+
+    async def check(self, till: Till, counter: Counter) -> None:
+        await open_found(till, self.sale)
+        give = till.orders.page.give
+        await until(give.isVisible, "what is still to be given", 20)
+        await calm(give)
+        give.click()
+        await until(lambda: not give.isVisible(), "the end", 40)
+        await till.rest()
+        assert (await order_of(till, self.sale)).status is OrderStatus.REFUNDED
+        assert len(await booked(till)) == self.before - 1
+
+
+def test_a_console_that_is_closed_in_each_state_goes_on_with_the_sale(
+    stack: StackFacts, qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    """Held, at the terminal, unclear, printing, giving back, refunding: closed, started, and one charge at the end.
+
+    Each start finds what the one before left, and leaves the next.
+    """
+    states = (Held(), AtTheTerminal(), Unclear(), Printing(), GivingBack(), Refunding())
+
+    async def scene() -> None:
+        async with counter_on(stack, tmp_path) as counter:
+            event_id = await counter.new_event()
+            for place in range(len(states) + 1):
+                async with counter.console("sofia") as till:
+                    if place:
+                        await states[place - 1].check(till, counter)
+                        if till.store.sale is not None:
+                            await finish_sale(till.desk)
+                    if place < len(states):
+                        await open_event(till, event_id)
+                        till.free = list(range(6 * place, 6 * place + 6))
+                        await states[place].begin(till, counter)
+        assert await check_invariants(stack.dsn) == []
+
+    qloop.run(scene(), 240)
 
 
 def _all(till: Till) -> list[Sale]:
