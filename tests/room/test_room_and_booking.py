@@ -12,6 +12,10 @@ from backend_client import wire
 from booking.domain.caller import Role
 from booking.domain.model import OperationResult, ResultOutcome
 from booking.domain.states import OperationKind, OperationStatus
+from booking.figures.collector import Collector
+from booking.figures.meter import Meter
+from booking.figures.model import ProcessKind, Second
+from booking.figures.watch import Watch
 from booking.room.key_ring import KeyRing
 from booking.services.sign_in import AccountSession, create_account
 from booking.store.database import Database
@@ -81,6 +85,37 @@ async def her_turn(who: Visitor, event: int) -> wire.QueueStatus:
         while not (status := status_of(await who.look(event))).admission_token:
             await asyncio.sleep(0.2)
     return status
+
+
+async def test_operators_see_who_waits_and_who_is_inside_among_the_figures_of_all(
+    database: Database, dsn: str, tmp_path: Path
+) -> None:
+    """The room tells its figures where every process does; whoever adds up shows them (R20, R32)."""
+    event = await make_event(database, 40, admission=True)
+    watch = Watch(database, Collector(ProcessKind.WORKER, Meter()))
+    async with api_over(database) as api, room_running(tmp_path / "data", "--dsn", dsn) as room:
+        staff = Visitor(room.client, await api.staff(Role.OPS))
+        await open_room(room, staff, event, total_active_users=1)
+        fans = [visitor(room, await create_account(database)) for _ in range(3)]
+        for fan in fans:
+            await fan.join(event)
+        await eventually(room, staff, event, active=1, waiting=2)
+        wanted = {"room_waiting": 2, "room_inside": 1, "room_away": 0, "admission_set_per_min": 60_000}
+        async with asyncio.timeout(30):
+            second = await next_second(watch)
+            while not wanted.items() <= second.events[event].figures.items():
+                await asyncio.sleep(0.1)
+                second = await next_second(watch)
+        rooms = [one.pid for one in second.processes if one.kind is ProcessKind.ROOM]
+        assert rooms == [room.process.process.pid]
+        assert second.house["room_waiting"] == 2
+
+
+async def next_second(watch: Watch) -> Second:
+    """One more, now."""
+    await watch.once()
+    assert watch.standing.second is not None
+    return watch.standing.second
 
 
 async def test_what_is_left_is_told_as_it_is(database: Database, dsn: str, tmp_path: Path) -> None:
