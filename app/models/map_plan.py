@@ -44,7 +44,7 @@ def map_plan(plan: Plan, event: EventDetail) -> SeatMapPlan:
         ),
         areas=(
             *(_area(area) for area in plan.areas),
-            *(_standing(place, plan) for place in plan.standing),
+            *(_standing(place) for place in plan.standing),
             *(_table(plan, table) for table in plan.tables),
         ),
         images=tuple(_image(picture) for picture in plan.pictures),
@@ -72,11 +72,9 @@ def _image(picture: PlanPicture) -> MapImage:
     )
 
 
-def _standing(place: PlanStanding, plan: Plan) -> MapArea:
-    """The words of the area give way to the tier's own, under which it is sold, its colour to that of its prices."""
-    area = _area(place.area)
-    prices = next((one.color for one in plan.categories if one.category_no == place.category_no), "")
-    return replace(area, kind="standing", text=place.name, color=area.color or prices)
+def _standing(place: PlanStanding) -> MapArea:
+    """The words of the area give way to the tier's own, under which it is sold."""
+    return replace(_area(place.area), kind="standing", text=place.name, category_no=place.category_no)
 
 
 def _table(plan: Plan, table: PlanTable) -> MapArea:

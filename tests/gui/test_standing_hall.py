@@ -58,6 +58,13 @@ def test_a_clerk_sees_areas_and_what_is_left_and_nothing_of_seats(qloop: QLoop, 
             assert (bar.best.isVisible(), bar.search.isVisible(), bar.places.isVisible()) == (False, False, True)
             assert screen.legend.explained == ()
             assert len(screen.legend.chips) == 2
+            areas = [area for area in screen.map.plan.areas if area.kind == "standing"]
+            assert [area.category_no for area in areas] == [0, 1]
+            box = screen.map.scene.standing.rect(0, screen.map.camera)
+            grabbed = screen.map.grab().toImage()
+            inside = [grabbed.pixelColor(box.left() - 8, box.top() + row) for row in range(6)]
+            wanted = screen.map.scene.palette.categories[0].hue()
+            assert min(abs(color.hue() - wanted) for color in inside) < 12
             assert panel_of(showcase).sale_page._without_seats.isVisible()
             assert not panel_of(showcase).sale_page._with_seats.isVisible()
 

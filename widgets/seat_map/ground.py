@@ -121,10 +121,15 @@ class Ground:
             painter.drawPath(path)
 
     def _area_color(self, area: MapArea) -> QColor:
-        if not _HEX.fullmatch(area.color):
+        priced = 0 <= area.category_no < len(self._palette.categories)
+        if _HEX.fullmatch(area.color):
+            color = QColor(area.color)
+        elif priced:
+            color = self._palette.categories[area.category_no]
+        else:
             return self._palette.token("area")
         keeps = _AREA_KEEPS_DARK if self._palette.theme.is_dark else _AREA_KEEPS_LIGHT
-        return mix(QColor(area.color), self._palette.ground, keeps)
+        return mix(color, self._palette.ground, keeps)
 
     def _area_pen(self, area: MapArea, scale: float) -> QPen:
         if area.shape == "text" or not _HEX.fullmatch(area.border_color):

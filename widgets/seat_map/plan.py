@@ -43,7 +43,8 @@ class MapArea:
     A rectangle has its corner at (x, y); circle and ellipse their centre, `width` and `height` being diameters; points
     of a polygon (x0, y0, x1, y1, …) and the text's position are offsets from (x, y). `rotation` turns clockwise about
     (x, y), degrees. An empty colour means the theme's. `kind`: "" lies under the seats, "table" and "booth" stand
-    between them, "standing" is an area of places without numbers, `text` being its name. `floor_no` may be EVERY_FLOOR.
+    between them, "standing" is an area of places without numbers, `text` being its name and `category_no` its price
+    category, whose colour it has unless it has one of its own. `floor_no` may be EVERY_FLOOR.
     """
 
     shape: str
@@ -62,6 +63,7 @@ class MapArea:
     text_color: str = ""
     kind: str = ""
     floor_no: int = 0
+    category_no: int = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
