@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
@@ -13,43 +12,31 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.actions.desk import Desk
 from app.actions.follow_ops import fill_seconds, follow_ops, load_alarms, load_minutes, watch_alarms
-from app.actions.steer_admission import change_admission, follow_admission, preview_admission, set_admission_mode
+from app.actions.steer_admission import follow_admission
 from app.actions.steer_operations import (
     acknowledge_alarm,
-    change_event_status,
-    end_session,
     export_log,
     load_log,
-    read_event,
 )
 from app.bridge.deeds import Deeds
 from app.bridge.dialogs import ask
 from app.core.errors import ConsoleError, NotAllowedError
 from app.core.ops_board import LogFilter, OpsBoard, OpsPart
-from app.core.ops_draft import AdmissionDraft, NumberTextError
 from app.core.ops_series import LIVE_S
-from app.core.ops_waits import WaitRow
 from app.core.session import Permission
 from app.i18n import _, figures, ngettext
 from app.screens.main_window import MainWindow
-from app.screens.ops_dialogs import ActDialog, AdmissionDialog, SessionDialog
+from app.screens.ops_act_bindings import OpsActBindings
 from app.screens.ops_screen import LOG, OpsScreen
-from app.screens.ops_words import action_words, mode_words
+from app.screens.ops_words import action_words
 from app.screens.words import Advice, advice_for, advice_for_error
 from backend_client.errors import BookingClientError, ForbiddenError, NotSignedInError
 from backend_client.feed import Dial
 from backend_client.wire import (
-    AdmissionMode,
-    EventDetail,
     EventId,
-    EventStatus,
-    OpsSessionEnded,
-    OpsSessionOutcome,
     Role,
 )
 
-PREVIEW_MS = 350
-"""A pause in typing after which it is asked what the typed would do."""
 HISTORY_MS = 200
 _LOG = logging.getLogger(__name__)
 _OF_A_PERSON = (
@@ -71,16 +58,11 @@ class OpsBindings(QObject):
         self._person: tuple[UUID, Role] | None = None
         self._sound = False
         self._heard: set[UUID] = set()
-        self._wanted_row: WaitRow | None = None
         self._wanted_alarm: UUID | None = None
-        self._dialog: AdmissionDialog | None = None
-        self._pending: Callable[[], Awaitable[Advice]] | None = None
-        self._act_dialog: ActDialog | None = None
-        self._typing, self._moving = self._timer(PREVIEW_MS), self._timer(HISTORY_MS)
-        self._typing.timeout.connect(self._on_typing_timeout)
+        self.acts = OpsActBindings(window, desk, deeds)
+        self._moving = self._timer(HISTORY_MS)
         self._moving.timeout.connect(self._on_moving_timeout)
         desk.store.ops.subscribe(self._on_board_changed)
-        window.screens.shown.connect(self._on_screen_shown)
         self.connect_screens()
 
     def _timer(self, ms: int) -> QTimer:
@@ -96,14 +78,7 @@ class OpsBindings(QObject):
         screen.event_chosen.connect(self._on_event_chosen)
         screen.live.view_wanted.connect(self._board.look_at)
         screen.tabs.currentChanged.connect(self._on_tab_changed)
-        panel = screen.admission
-        panel.draft_changed.connect(self._on_draft_changed)
-        panel.undo_requested.connect(self._board.take_theirs)
-        panel.keep_requested.connect(self._on_keep_requested)
-        panel.review_requested.connect(self._on_review_requested)
-        panel.event_pause_requested.connect(self._on_event_pause_requested)
-        panel.room_pause_requested.connect(self._on_room_pause_requested)
-        screen.blockers.end_requested.connect(self._on_end_requested)
+        self.acts.connect_screens()
         screen.alarms.acknowledge_requested.connect(self._on_acknowledge_requested)
         screen.alarms.sound_wanted.connect(self._on_sound_wanted)
         screen.alarms.show_sound(self._sound)
@@ -121,7 +96,7 @@ class OpsBindings(QObject):
         if before is not None and before != self._person:
             for deed in _OF_A_PERSON:
                 self._deeds.cancel(deed)
-            self._typing.stop()
+            self.acts.stop()
             self._moving.stop()
             self._heard.clear()
         if session is not None and session.may(Permission.SEE_OPS):
@@ -185,8 +160,8 @@ class OpsBindings(QObject):
         if OpsPart.ALARMS in part:
             self._window.show_tabs()
             self._sound_new()
-        if part & (OpsPart.CONTROL | OpsPart.DRAFT | OpsPart.PREVIEW) and self._dialog is not None:
-            self._dialog.show_board()
+        if part & (OpsPart.CONTROL | OpsPart.DRAFT | OpsPart.PREVIEW):
+            self.acts.show_board()
         if part & (OpsPart.VIEW | OpsPart.FIGURES) and not self._moving.isActive() and self._needs_minutes():
             self._moving.start()
 
@@ -229,139 +204,6 @@ class OpsBindings(QObject):
         else:
             self._deeds.start("load-alarms", self._load_alarms)
         self._screen.focus_first()
-
-    # ------------------------------------------------------------ admission
-
-    def _on_draft_changed(self, draft: AdmissionDraft) -> None:
-        self._board.put_draft(draft)
-        self._board.put_preview(None)
-        self._typing.start()
-
-    def _on_keep_requested(self) -> None:
-        self._board.keep_mine()
-        self._typing.start()
-
-    def _on_typing_timeout(self) -> None:
-        if not self._board.draft.is_empty and not self._screen.admission.fault_words:
-            self._deeds.cancel("preview")
-            self._deeds.start("preview", self._preview)
-
-    async def _preview(self) -> None:
-        try:
-            await preview_admission(self._desk)
-        except (NumberTextError, ForbiddenError):
-            return  # said beside the field
-
-    def _on_review_requested(self) -> None:
-        if not self._deeds.start("review-admission", self._review):
-            self._screen.admission.review.set_busy(False)
-
-    async def _review(self) -> None:
-        """Show what it does and ask; the dialog stays until the answer is there."""
-        board = self._board
-        self._screen.admission.review.set_busy(False)
-        if board.draft.is_empty or board.control is None:
-            return
-        if board.preview is None:
-            self._on_typing_timeout()
-        dialog = AdmissionDialog(self._window.theme, board, self._window)
-        dialog.kept.connect(self._on_keep_requested)
-        self._dialog = dialog
-        try:
-            await self._ask(dialog, "admission", self._set_admission)
-        finally:
-            board.put_draft(_with_reason(board.draft, dialog.reason.text()))
-            self._dialog = None
-
-    async def _set_admission(self) -> Advice:
-        if self._dialog is not None:
-            self._board.put_draft(_with_reason(self._board.draft, self._dialog.reason.text()))
-        answer = await change_admission(self._desk)
-        mode = "" if answer is None else mode_words(answer.settings.mode)
-        return Advice(_("Admission is set: {mode}").format(mode=mode), "", "success")
-
-    # ------------------------------------------------------------ pausing
-
-    def _on_event_pause_requested(self) -> None:
-        if not self._deeds.start("ask-event", self._ask_event):
-            self._screen.admission.pause_event.set_busy(False)
-
-    async def _ask_event(self) -> None:
-        self._screen.admission.pause_event.set_busy(False)
-        watched = self._board.event
-        if watched is None:
-            return
-        try:
-            event = await read_event(self._desk, watched.event_id)
-        except NotSignedInError:
-            raise
-        except BookingClientError as error:
-            self._screen.tell(advice_for_error(error))
-            return
-        pause = event.status is not EventStatus.PAUSED
-        dialog = self._event_dialog(event, pause=pause)
-
-        async def act() -> Advice:
-            await change_event_status(self._desk, event, dialog.reason.text(), pause=pause)
-            done = _("The sale is paused: {event}") if pause else _("On sale again: {event}")
-            return Advice(done.format(event=event.name), "", "success")
-
-        await self._ask(dialog, "event-status", act)
-
-    def _event_dialog(self, event: EventDetail, *, pause: bool) -> ActDialog:
-        if pause:
-            title, yes = _("Pause the sale of {event}?").format(event=event.name), _("Pause the sale")
-            words = _("Nobody can hold seats any more, at counters neither. What is held can still be paid.")
-        else:
-            title, yes = _("Resume the sale of {event}?").format(event=event.name), _("Resume the sale")
-            words = _("Seats can be held again at once, by everybody.")
-        return ActDialog(self._window.theme, title, words, yes, self._window, danger=pause)
-
-    def _on_room_pause_requested(self) -> None:
-        if not self._deeds.start("ask-room", self._ask_room):
-            self._screen.admission.pause_room.set_busy(False)
-
-    async def _ask_room(self) -> None:
-        self._screen.admission.pause_room.set_busy(False)
-        control = self._board.control
-        if control is None:
-            return
-        settings = control.settings
-        pause = settings.mode is not AdmissionMode.PAUSED
-        mode = AdmissionMode.PAUSED if pause else settings.mode_before_pause
-        if pause:
-            title, yes = _("Pause the waiting room?"), _("Pause the room")
-            words = _("Nobody is let in from now on. Who is inside goes on shopping; who waits keeps the place.")
-        else:
-            title, yes = _("Resume the waiting room?"), _("Resume the room")
-            words = _("People are let in again, gently at first. Mode: {mode}").format(mode=mode_words(mode))
-        dialog = ActDialog(self._window.theme, title, words, yes, self._window, danger=pause)
-
-        async def act() -> Advice:
-            await set_admission_mode(self._desk, mode, dialog.reason.text())
-            return Advice(_("The room is paused") if pause else _("The room lets people in again"), "", "success")
-
-        await self._ask(dialog, "room-status", act)
-
-    # ------------------------------------------------------------ sessions
-
-    def _on_end_requested(self, row: WaitRow) -> None:
-        self._wanted_row = row
-        self._screen.blockers.end.set_busy(False)
-        self._deeds.start("ask-session", self._ask_session)
-
-    async def _ask_session(self) -> None:
-        row = self._wanted_row
-        if row is None:
-            return
-        page = self._screen.blockers
-        dialog = SessionDialog(self._window.theme, row, page.behind(row), page.open_for(row), self._window)
-
-        async def act() -> Advice:
-            answer = await end_session(self._desk, row.blocker, dialog.reason.text())
-            return _ended_words(answer)
-
-        await self._ask(dialog, "end-session", act)
 
     # ------------------------------------------------------------ alarms
 
@@ -433,49 +275,6 @@ class OpsBindings(QObject):
         told = words.format(count=figures().number(len(rows)), name=path.name)
         self._screen.log.tell(Advice(told, "", "success"))
 
-    # ------------------------------------------------------------ asking
-
-    async def _ask(self, dialog: ActDialog, deed: str, act: Callable[[], Awaitable[Advice]]) -> None:
-        """Show a dialog; what it asks for runs as `deed`, and a refusal is read in it while it is there."""
-        if self._act_dialog is not None:
-            dialog.deleteLater()
-            return
-        self._act_dialog, self._pending = dialog, act
-
-        def send() -> None:
-            dialog.set_busy(True)
-            if not self._deeds.start(deed, self._send):
-                dialog.set_busy(False)
-
-        dialog.sent.connect(send)
-        try:
-            await ask(dialog)
-        finally:
-            self._act_dialog = None
-
-    async def _send(self) -> None:
-        dialog, act = self._act_dialog, self._pending
-        if dialog is None or act is None:
-            return
-        try:
-            words = await act()
-        except NotSignedInError:
-            dialog.reject()
-            raise
-        except (*_KNOWN, NumberTextError) as error:
-            self._tell_refused(dialog, advice_for_error(error))
-            return
-        if self._act_dialog is dialog:
-            dialog.set_busy(False)
-            dialog.accept()
-        self._screen.tell(words)
-
-    def _tell_refused(self, dialog: ActDialog, words: Advice) -> None:
-        if self._act_dialog is dialog:
-            dialog.tell(words)
-        else:
-            self._screen.tell(words)
-
     @property
     def _screen(self) -> OpsScreen:
         return self._window.screens.ops
@@ -491,18 +290,3 @@ def log_heads() -> tuple[str, ...]:
         _("Entry"), _("When"), _("Kind"), _("Code"), _("What happened"), _("Who"), _("Subject"), _("Event"),
         _("From → to"), _("Why"),
     )  # fmt: skip
-
-
-def _with_reason(draft: AdmissionDraft, reason: str) -> AdmissionDraft:
-    return replace(draft, reason="" if draft.is_empty else reason)
-
-
-def _ended_words(answer: OpsSessionEnded) -> Advice:
-    """What became of a session."""
-    named = figures().joined((str(answer.pid), answer.application))
-    if answer.outcome is OpsSessionOutcome.ENDED:
-        return Advice(_("The session was ended: {session}").format(session=named), "", "success")
-    if answer.outcome is OpsSessionOutcome.GONE:
-        return Advice(_("The session had ended by itself: {session}").format(session=named), "", "info")
-    return Advice(_("The session was told to end: {session}").format(session=named),
-                  _("It is not gone yet; look again in a moment."), "info")  # fmt: skip

@@ -5,6 +5,8 @@ A dialog stays until the booking system has answered: a refusal is read here, an
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QPushButton, QWidget
@@ -42,6 +44,8 @@ class ActDialog(QDialog):
         self.setWindowTitle(title)
         self.setAccessibleName(title)
         self.setAccessibleDescription(words)
+        self.needs: list[Callable[[], bool]] = []
+        """What the act needs beside a reason."""
         self.banner = StatusBanner(theme)
         self.reason = text_field()
         self.reason.setMaxLength(_LONGEST_REASON)
@@ -79,7 +83,7 @@ class ActDialog(QDialog):
     @property
     def may_send(self) -> bool:
         """Whether everything is there that the act needs."""
-        return is_reason(self.reason.text())
+        return is_reason(self.reason.text()) and all(is_met() for is_met in self.needs)
 
     def show_answerable(self) -> None:
         """The answer listens once a reason is given."""
@@ -131,13 +135,13 @@ class AdmissionDialog(ActDialog):
         for part in (self.changes, box, self.theirs):
             self.inside.addWidget(part)
         self.theirs.action_requested.connect(self.kept)
+        self.needs.append(self._is_current)
         self.reason.setText(board.draft.reason)
         self.show_board()
 
-    @property
-    def may_send(self) -> bool:
+    def _is_current(self) -> bool:
         """A change that somebody else has overtaken is read before it is sent."""
-        return super().may_send and self._board.theirs is None and not self._board.draft.is_empty
+        return self._board.theirs is None and not self._board.draft.is_empty
 
     def show_board(self) -> None:
         """Show how it stands."""
@@ -204,14 +208,13 @@ class SessionDialog(ActDialog):
         typed.addWidget(self.number)
         self.inside.addLayout(typed)
         self.number.textChanged.connect(self.show_answerable)
+        self.needs.append(self._is_meant)
         self.setTabOrder(self.number, self.reason)
         self.number.setFocus(Qt.FocusReason.OtherFocusReason)
         self.show_answerable()
 
-    @property
-    def may_send(self) -> bool:
-        """The number is that of the session, and a reason is given."""
-        return super().may_send and hasattr(self, "number") and self.number.text().strip() == self._pid
+    def _is_meant(self) -> bool:
+        return self.number.text().strip() == self._pid
 
 
 def _session_facts(session: OpsSession, behind: int, open_for: str) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ The values are those at the cross-hair, or the newest. What is not known is a da
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from widgets.charts.curve_layer import CurveLayer
+from widgets.charts.marks import paint_dashes, paint_key
 from widgets.charts.scale import largest_of, top_of
 from widgets.charts.series import ChartTable, CurveLook, Floats, Limit, Span, StripPlan
 from widgets.theme import Theme
@@ -36,7 +37,6 @@ _KEY_PX = 16
 _WHEEL_SHARE = 0.1
 _EDGE_PX = 6
 _OLD_GAPS = 3
-_DASH_PX, _PAUSE_PX = 6, 3
 UNKNOWN = "–"
 
 
@@ -230,7 +230,7 @@ class ChartStrip(QWidget):
                 continue
             color = self._theme.color("danger" if limit.alarms else "text_muted")
             y = float(round(self._y_of(limit.value)))
-            _paint_dashes(painter, plot, y, color)
+            paint_dashes(painter, plot, y, color)
             painter.setPen(color)
             words = metrics.elidedText(limit.words, Qt.TextElideMode.ElideRight, int(plot.width() / 2))
             width, height = metrics.horizontalAdvance(words) + 6, metrics.height()
@@ -387,25 +387,3 @@ class ChartStrip(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.update()
-
-
-def _paint_dashes(painter: QPainter, plot: QRectF, y: float, color: QColor) -> None:
-    """A dashed line across a plot. Rectangles: Qt's own lines go through its stroker, a millisecond each."""
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(color)
-    left, right = int(plot.left()), int(plot.right())
-    painter.drawRects([QRect(x, int(y), min(_DASH_PX, right - x), 1) for x in range(left, right, _DASH_PX + _PAUSE_PX)])
-
-
-def paint_key(painter: QPainter, theme: Theme, curve: CurveLook, box: QRectF) -> None:
-    """A short piece of the curve as it is drawn: its colour and its kind of line."""
-    color, y, left = theme.color(curve.tone), round(box.center().y()) - 1, round(box.left())
-    wide = round(box.width())
-    pieces = {
-        "solid": ((0, 0, wide, 2),),
-        "dash": ((0, 0, 6, 2), (10, 0, wide - 10, 2)),
-        "dots": tuple((at, 0, 2, 2) for at in range(0, wide - 1, 4)),
-        "step": ((0, 3, wide // 2, 2), (wide // 2 - 1, -2, 2, 7), (wide // 2, -2, wide - wide // 2, 2)),
-    }
-    for x, down, width, height in pieces[curve.line]:
-        painter.fillRect(QRect(left + x, y + down, width, height), color)
