@@ -15,7 +15,7 @@ from widgets.theme import Theme
 from widgets.tick_box import TickBox
 
 _NUMBER_PX, _TEXT_PX, _CHOICE_PX = 120, 220, 220
-_FIELD_PX = 330
+_FIELD_PX = 396
 """Fields begin below each other; units and second fields have room in it."""
 _ABOVE = "above"
 

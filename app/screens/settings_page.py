@@ -119,7 +119,7 @@ class SettingsPage(QWidget):
         column(theme, parent=self._card_frame).addWidget(self.card)
         self._sides.addWidget(area, _FORM_SHARE)
         self._sides.addWidget(self._card_frame, _CARD_SHARE)
-        self._sides.addStretch(1)
+        self._sides.addStretch(0)
         page = column(theme, gap="small", parent=self)
         if top is not None:
             page.addWidget(top)
@@ -134,7 +134,6 @@ class SettingsPage(QWidget):
         if beside != self._is_beside:
             self._is_beside = beside
             self._card_frame.setMaximumWidth(_CARD_PX if beside else _FORM_PX)
-            self._sides.setStretch(self._sides.count() - 1, 1 if beside else 0)
             if beside:
                 self._sides.insertWidget(1, self._card_frame, _CARD_SHARE)
             else:

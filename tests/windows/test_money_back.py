@@ -138,23 +138,3 @@ def test_a_terminal_that_is_away_leaves_the_money_to_be_given_later(house: House
         assert (await order_of(till, sale)).status is OrderStatus.REFUNDED
 
     house.play(scene, 120, name="sofia")
-
-
-def test_orders_are_found_by_number_seat_and_code(house: House) -> None:
-    async def scene(till: Till) -> None:
-        sale = await till.sell_cash(2)
-        await till.next_customer()
-        assert sale.order is not None
-        assert sale.hold is not None
-        codes = [one.code for one in (await till.desk.client.tickets(sale.order.order_id)).tickets]
-        seat = sale.hold.seats[0]
-        for words in (sale.order.number, sale.order.number.lower(), codes[0], f"{seat.row} {seat.number}",
-                      f"{seat.row}{seat.number}", f" {seat.section} {seat.row} {seat.number} "):  # fmt: skip
-            await find(till, words)
-            found = [order.order_id for order in till.store.orders.found]
-            assert found == [sale.order.order_id], words
-        await find(till, "ZZ 99")
-        assert till.store.orders.found == ()
-        assert till.orders._empty.isVisible()
-
-    house.play(scene, 120)

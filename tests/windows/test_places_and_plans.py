@@ -25,7 +25,8 @@ from tests.end2end.processes import StackFacts
 from tests.gui.conftest import QLoop, calm, until
 from tests.gui.plan_stage import CTRL, SHIFT, choose_file, dialog_of
 from tests.gui.test_plan_editor_import import FAULTY
-from tests.windows.stage import LEFT, NONE, Till, console_on, database_of, open_event
+from tests.windows.stage import LEFT, NONE, Till, console_on, database_of, open_event, till_on
+from tests.windows.test_money_back import find
 from tests.windows.test_ways_to_pay import order_of
 from widgets.theme import Theme
 
@@ -150,5 +151,28 @@ def test_a_faulty_file_is_mended_by_the_booking_system_and_saved(
             await save(till)
             stored = await till.desk.client.plan_file(await saved_plan(till), 1)
             assert b'"3"' in bytes(stored)
+
+    qloop.run(scene(), 120)
+
+
+def test_orders_are_found_by_number_seat_and_code(
+    stack: StackFacts, qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        async with till_on(stack, tmp_path) as till:
+            sale = await till.sell_cash(2)
+            await till.next_customer()
+            assert sale.order is not None
+            assert sale.hold is not None
+            codes = [one.code for one in (await till.desk.client.tickets(sale.order.order_id)).tickets]
+            seat = sale.hold.seats[0]
+            for words in (sale.order.number, sale.order.number.lower(), codes[0], f"{seat.row} {seat.number}",
+                          f"{seat.row}{seat.number}", f" {seat.section} {seat.row} {seat.number} "):  # fmt: skip
+                await find(till, words)
+                found = [order.order_id for order in till.store.orders.found]
+                assert found == [sale.order.order_id], words
+            await find(till, "ZZ 99")
+            assert till.store.orders.found == ()
+            assert till.orders._empty.isVisible()
 
     qloop.run(scene(), 120)
