@@ -22,6 +22,7 @@ class StateLine(QFrame):
     def __init__(self, theme: Theme, kind: str = "lead") -> None:
         super().__init__()
         self._theme = theme
+        self._told: tuple[str, ...] = ()
         self.mark = QLabel()
         self.title = label()
         self.detail = ElidedLabel()
@@ -44,6 +45,9 @@ class StateLine(QFrame):
 
     def tell(self, mark: str, title: str, detail: str, tone: str) -> None:
         """`tone` is success, warn, danger or text_muted."""
+        if (mark, title, detail, tone) == self._told:
+            return
+        self._told = mark, title, detail, tone
         self.mark.setText(mark)
         self.title.setText(title)
         self.detail.setText(detail)

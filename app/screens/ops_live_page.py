@@ -48,6 +48,7 @@ class OpsLivePage(QWidget):
         self._when = ElidedLabel()
         self._when.setProperty("tone", "muted")
         self._trouble = label(tone="warn")
+        self._aged_at = 0
         self._tables: tuple[SampleTable | None, ChartTable] = (None, ChartTable())
         self._build(theme)
         self._connect()
@@ -74,7 +75,9 @@ class OpsLivePage(QWidget):
     def show_time(self) -> None:
         """Time goes on, whether figures come or not: what is missing shows as a gap that grows."""
         board = self._board
-        if self.isVisible() and board.view.is_live and is_stale(board, self._steady()):
+        second = int(self._steady())
+        if self.isVisible() and board.view.is_live and second != self._aged_at and is_stale(board, second):
+            self._aged_at = second
             self._show_charts()
 
     @property
