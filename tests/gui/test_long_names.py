@@ -15,9 +15,7 @@ from backend_client.wire import EventDetail, SeatRef
 from tests.gui.conftest import QLoop
 from tests.gui.test_every_screen import Inspector
 
-SENTENCE = (
-    "Die wunderbare und überaus lange Geschichte der Donaudampfschifffahrtsgesellschaft in drei Akten"
-)
+SENTENCE = "Die wunderbare und überaus lange Geschichte der Donaudampfschifffahrtsgesellschaft in drei Akten"
 WORD = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
 
 

@@ -9,11 +9,10 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
-from booking import charts
-from booking.plain_http.message import LARGEST_HEAD, Answer, AnswerReader, BrokenAnswerError, request_bytes
-from booking import histogram
-from booking.rush.arrivals import BURST_SHARE, BURSTS, POISSON, arrivals
+from booking import charts, histogram
 from booking.histogram import Histogram
+from booking.plain_http.message import LARGEST_HEAD, Answer, AnswerReader, BrokenAnswerError, request_bytes
+from booking.rush.arrivals import BURST_SHARE, BURSTS, POISSON, arrivals
 from booking.rush.office import code_of
 from booking.rush.plan import Server
 from booking.rush.popularity import SeatPicker

@@ -86,7 +86,13 @@ def test_a_limit_is_an_amount_or_never_or_as_all_others() -> None:
 
 def test_what_stands_there_is_no_change_and_a_limit_may_lose_its_own_value() -> None:
     specs = house_specs(["EUR", "KWD"])
-    values: dict[str, Value] = {GENERAL_LIMIT: 500, f"{LIMIT_OF}EUR": 100, "run_at_hour": 4, "zone": "UTC", "unknown_after_s": 900}
+    values: dict[str, Value] = {
+        GENERAL_LIMIT: 500,
+        f"{LIMIT_OF}EUR": 100,
+        "run_at_hour": 4,
+        "zone": "UTC",
+        "unknown_after_s": 900,
+    }
     subject = Subject(seen=Seen(specs, values, 3))
     subject.typed = {GENERAL_LIMIT: " 500 ", f"{LIMIT_OF}EUR": OTHERS, f"{LIMIT_OF}KWD": OTHERS, "run_at_hour": "24"}
     typing = read_typed(subject)
