@@ -35,6 +35,8 @@ BATCH = 50
 PAUSE_S = 0.5
 _DEFINITE = frozenset({OperationStatus.SUCCEEDED, OperationStatus.DECLINED})
 
+_FOLLOW_UPS = frozenset({OperationKind.CAPTURE, OperationKind.VOID})
+
 log = logging.getLogger(__name__)
 
 
@@ -110,7 +112,7 @@ async def apply_event(db: Database, name: str, event: ProviderEvent) -> str:
         await _settle_charge_first(db, found.charge_id, event)
         found = await _find(db, name, event)
     about = found.operation_id or found.charge_id
-    if found.operation_id is not None and event.outcome is not None:
+    if found.operation_id is not None and event.outcome is not None and not _moved_nothing_by_hand(event):
         await _record(db, found.operation_id, event)
     elif event.kind is OperationKind.REFUND and event.outcome is not None and found.charge_id is not None:
         await _note_by_hand(db, name, found.charge_id, event)
@@ -151,6 +153,11 @@ async def _find(db: Database, name: str, event: ProviderEvent) -> provider_queri
         charge_key=event.charge_key,
         reference=event.provider_ref,
     )
+
+
+def _moved_nothing_by_hand(event: ProviderEvent) -> bool:
+    """A capture or void without a key of ours that was declined: who tried it there in vain says nothing of ours."""
+    return not event.key and event.outcome is ResultOutcome.DECLINED and event.kind in _FOLLOW_UPS
 
 
 async def _settle_charge_first(db: Database, charge_id: UUID, event: ProviderEvent) -> None:

@@ -153,7 +153,7 @@ class MoneyBack(Payments):
             return
         assert (there, [row["kind"] for row in told]) == (here, []), order
         in_cash = _moved(order, OperationKind.REFUND, "cash")
-        back = in_cash + _moved(order, OperationKind.REFUND, SANDBOX)
+        back = in_cash + _moved(order, OperationKind.REFUND, SANDBOX) + _let_go(order)
         paid = order.amount_minor - back if order.status in ("CONFIRMED", "PARTLY_REFUNDED", "REFUNDED") else 0
         cash = _moved(order, OperationKind.CASH, "drawer") - in_cash
         assert here + cash == paid, order
@@ -170,6 +170,13 @@ class MoneyBack(Payments):
                 assert (known.status, known.request.amount) == (Status.SUCCEEDED, op.amount_minor)
             elif known is not None:
                 assert known.status is Status.DECLINED, op
+
+
+def _let_go(order: Order) -> int:
+    """What had paid the order and was voided before its capture was sent: that is a refund as well."""
+    paid = {op.parent_id for op in order.operations if op.kind is OperationKind.CAPTURE}
+    voids = (op for op in order.operations if op.kind is OperationKind.VOID and op.status is OperationStatus.SUCCEEDED)
+    return sum(op.amount_minor for op in voids if op.parent_id in paid)
 
 
 def _moved(order: Order, kind: OperationKind, provider: str) -> int:
@@ -198,7 +205,11 @@ def run_machine(shelf: DatabaseShelf, examples: int, steps: int, *, shrinks: boo
 
 @pytest.mark.timeout(400)
 def test_p14_p15_p17_money_that_goes_back_ends_the_same_on_both_sides(shelf: DatabaseShelf) -> None:
-    ended = run_machine(shelf, examples=10, steps=25, shrinks=False)
+    ended: Counter[str] = Counter()
+    for _ in range(4):  # a draw in which nobody's money goes back proves nothing of it
+        ended += run_machine(shelf, examples=10, steps=25, shrinks=False)
+        if ended["refund"]:
+            break
     assert ended["refund"] > 0, ended
 
 

@@ -341,3 +341,18 @@ def house_data(key: str, kind: str, status: str, charge: str, amount: int) -> di
         "operation_id": key, "movement": key or charge, "kind": kind, "status": status, "charge": charge,
         "amount": amount, "currency": "EUR", "decline_code": "",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [Kind.CAPTURE, Kind.VOID])
+async def test_what_was_tried_by_hand_in_vain_says_nothing_of_ours(house: ProviderHouse, kind: Kind) -> None:
+    """A capture or void of a captured charge, made by hand and declined: no contradiction, and no item."""
+    step = await house.open_payment()
+    await drive_operation.take_at_once(house.db, house.provider, step.operation)
+    capture = await house.operation(step.order.order_id, OperationKind.CAPTURE)
+    assert capture.status == "SUCCEEDED"
+    house.events.clear()
+    tried = house.by_hand(kind, capture.provider_ref)
+    assert tried.status.value == "declined"
+    assert [await house.deliver(event) for event in house.events] == ["applied"]
+    assert await house.items() == []
+    assert (await house.statuses(step.order.order_id))["capture"] == "SUCCEEDED"
