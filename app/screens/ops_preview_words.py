@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.core.ops_draft import NUMBERS, AdmissionDraft, NumberTextError, numbers_of
 from app.i18n import _, figures
-from app.screens.ops_words import mode_words
+from app.screens.ops_words import from_to, mode_words
 from backend_client.wire import AdmissionPreview, AdmissionSettings
 
 
@@ -38,7 +38,7 @@ def change_words(draft: AdmissionDraft, settings: AdmissionSettings) -> list[tup
     """(name, `800 → 1,200`) of everything that would be another one."""
     found = []
     if draft.mode is not None:
-        found.append((_("Mode"), f"{mode_words(settings.mode)} → {mode_words(draft.mode)}"))
+        found.append((_("Mode"), from_to(mode_words(settings.mode), mode_words(draft.mode))))
     try:
         numbers = numbers_of(draft, settings)
     except NumberTextError:
@@ -46,7 +46,7 @@ def change_words(draft: AdmissionDraft, settings: AdmissionSettings) -> list[tup
     for name in NUMBERS:
         if name in numbers:
             was, now = figures().number(getattr(settings, name)), figures().number(numbers[name])
-            found.append((number_name(name), f"{was} → {now}"))
+            found.append((number_name(name), from_to(was, now)))
     return found
 
 

@@ -120,7 +120,12 @@ def change_words(change: OpsLogChange) -> str:
         "total_active_users": _("Inside at most"),
     }  # fmt: skip
     name = names.get(change.name, change.name.replace("_", " "))
-    return f"{name}: {_changed_value(change.was)} → {_changed_value(change.now)}"
+    return f"{name}: {from_to(_changed_value(change.was), _changed_value(change.now))}"
+
+
+def from_to(before: str, after: str) -> str:
+    """`900 → 1,200`; the arrow points the other way where people read from the right."""
+    return _("{before} → {after}").format(before=before, after=after)
 
 
 def _changed_value(text: str) -> str:

@@ -11,8 +11,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
+from app.i18n import use_language
 from app.screens.ops_dialogs import ActDialog, AdmissionDialog, SessionDialog
 from app.screens.ops_screen import ALARMS, BLOCKERS, LOG
+from app.screens.ops_words import change_words
 from app.showcase import Showcase
 from backend_client.testing import FakeBookingServer, Fault
 from backend_client.wire import (
@@ -20,6 +22,7 @@ from backend_client.wire import (
     AdmissionSettings,
     EventStatus,
     OpsAlarm,
+    OpsLogChange,
     OpsLogKind,
     OpsSessionOutcome,
     OpsSeverity,
@@ -327,3 +330,10 @@ def test_the_log_is_filtered_and_saved_as_it_is_shown_i5(qloop: QLoop, theme: Th
             assert "2 entries are in log.csv" in page.banner.title
 
     qloop.run(scene())
+
+
+def test_a_change_points_the_way_people_read() -> None:
+    change = OpsLogChange(name="cap_per_minute", was="900", now="1200")
+    assert change_words(change) == "Cap: 900 → 1,200"
+    use_language("ar")
+    assert change_words(change).endswith("900 ← 1,200")
