@@ -18,7 +18,7 @@ from babel.numbers import format_currency, format_decimal, format_percent, get_c
 from babel.units import format_unit
 
 from app.i18n.catalogue import current_language
-from app.i18n.money import exponent_of, parse_money
+from app.i18n.money import EXPONENTS, exponent_of, parse_money
 
 _PAUSES = {"ar": "\u060c ", "ja": "\u3001"}
 
@@ -38,6 +38,14 @@ class Figures:
             pattern = pattern.replace("¤#", "¤\u00a0#")  # CLDR sets letters off from digits; Babel does not
         text = str(format_currency(amount, currency, locale=self.locale, format=pattern, currency_digits=False))
         return text if self.locale.text_direction != "rtl" else _kept_in_order(text, currency, self.locale)
+
+    def told_money(self, amount_minor: int, currency: str) -> str:
+        """What somebody else tells of: as `money`, and the bare count of the smallest coin beside a currency that is
+        not known here, or not told. It is never divided on a guess.
+        """
+        if currency in EXPONENTS:
+            return self.money(amount_minor, currency)
+        return self.joined(part for part in (self.number(amount_minor), currency) if part)
 
     def amount(self, amount_minor: int, currency: str) -> str:
         """The bare amount as a person would type it: `12.50`, `12,50`, no grouping."""

@@ -106,7 +106,7 @@ def _facts(
     asked: ApprovalAsked, detail: ItemDetail, now: datetime | None, tills: tuple[Till, ...]
 ) -> list[tuple[str, str]]:
     shown, item = figures(), detail.item
-    amount = "" if asked.amount_minor is None else shown.money(asked.amount_minor, item.currency)
+    amount = "" if asked.amount_minor is None else shown.told_money(asked.amount_minor, item.currency)
     since = "" if now is None else shown.age((now - asked.asked_at).total_seconds())
     till = "" if asked.way is None else shown.joined((_till_name(asked, tills), way_words(asked.way)))
     outcomes = {ResultOutcome.SUCCEEDED: _("The money was taken"), ResultOutcome.DECLINED: _("No money was taken")}

@@ -231,7 +231,7 @@ def operation_line(operation: PaymentOperation) -> str:
 
 def item_money(item: ReconciliationItem) -> str:
     """The money in doubt; empty where none is."""
-    return figures().money(item.amount_minor, item.currency) if item.currency else ""
+    return figures().told_money(item.amount_minor, item.currency) if item.currency else ""
 
 
 def item_seats(item: ReconciliationItem) -> str:

@@ -86,7 +86,7 @@ def evidence_lines(entries: Iterable[TimelineEntry], zone: str) -> tuple[Timelin
 
 
 def _evidence_line(entry: TimelineEntry, zone: str, day: str) -> TimelineLine:
-    amount = figures().money(entry.amount_minor, entry.currency) if entry.amount_minor is not None else ""
+    amount = figures().told_money(entry.amount_minor, entry.currency) if entry.amount_minor is not None else ""
     step = "" if entry.operation_id is None else _("step {mark}").format(mark=str(entry.operation_id)[-6:])
     tone = _TONES.get(entry.title, "accent_text" if entry.kind in _ACCENTED else "")
     who = _(_WHO[entry.kind])

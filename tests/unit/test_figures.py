@@ -76,3 +76,9 @@ def test_figures_follow_the_language_in_use() -> None:
     finally:
         use_language("en")
     assert figures().money(1250, "EUR") == "€12.50"
+
+
+@pytest.mark.parametrize(("currency", "told"), [("EUR", "€50.00"), ("", "5,000"), ("XQX", "5,000 · XQX")])
+def test_an_amount_that_is_told_without_a_known_currency_is_never_divided_on_a_guess(currency: str, told: str) -> None:
+    """A provider, or an old entry, may tell of an amount alone: the screen goes on and says what was told."""
+    assert of("en").told_money(5_000, currency) == told

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 
 from app.i18n import LANGUAGES, use_language
 from app.screens.item_words import act_name, act_words, why_not_words
 from app.screens.seat_detail_words import _HAPPENED
-from app.screens.timeline_words import _TITLES, title_words
-from backend_client.wire import AllowedAction, ItemAction
+from app.screens.timeline_words import _TITLES, evidence_lines, title_words
+from backend_client.wire import AllowedAction, ItemAction, TimelineEntry, TimelineKind
 from booking import sql
 from booking.domain import item_actions
 from booking.domain.seat_detail import SeatEventKind
@@ -68,3 +69,13 @@ def test_each_thing_that_happens_to_a_seat_has_words(code: str) -> None:
     """`ticket-cancelled` among them: a ticket was made void without its money."""
     use_language(code)
     assert {kind.value for kind in SeatEventKind} - set(_HAPPENED) == set()
+
+
+def test_an_entry_whose_amount_comes_without_a_currency_is_shown() -> None:
+    """Seen at the real windows: one act on a charge of nobody, and its evidence could not be opened any more."""
+    entry = TimelineEntry(
+        at=datetime(2026, 11, 30, 12, tzinfo=UTC), kind=TimelineKind.PERSON, title="act-refund", source="sofia",
+        amount_minor=5_000, currency="", body="Nothing was bought for it",
+    )  # fmt: skip
+    (line,) = evidence_lines([entry], "UTC")
+    assert "5,000" in line.more

@@ -86,7 +86,7 @@ WITH item AS MATERIALIZED (
                 WHEN 'item-approval-refused' THEN 'approval-refused' WHEN 'item-approval-withdrawn' THEN 'approval-withdrawn'
                 WHEN 'item-approval-overtaken' THEN 'approval-overtaken'
                 ELSE CASE WHEN a.action LIKE 'item-%' THEN 'act-' || substr(a.action, 6) ELSE a.action END END,
-           person_name(coalesce(a.detail ->> 'staff_id', a.principal)), NULL, (a.detail ->> 'amount_minor')::bigint, '',
+           person_name(coalesce(a.detail ->> 'staff_id', a.principal)), NULL, (a.detail ->> 'amount_minor')::bigint, m.currency,
            concat_ws(' · ', nullif(a.reason, ''), nullif('reference ' || (a.detail ->> 'reference'), ''),
                      a.detail ->> 'act', a.detail ->> 'outcome')
       FROM item m JOIN audit_log a ON a.subject IN (m.item_id::text, m.order_id::text)
