@@ -109,7 +109,7 @@ async def redirected(till: Till, port: int) -> AsyncIterator[None]:
 def test_a_hold_that_is_answered_after_many_seconds_is_made_once(house: House) -> None:
     async def scene(till: Till) -> None:
         seats = await till.pick(2)
-        async with late_answers(till, 1.5):
+        async with late_answers(till, 0.8):
             till.panel.sale_page.hold.click()
             for _click in range(5):
                 till.panel.sale_page.hold.click()
@@ -134,14 +134,14 @@ def test_a_payment_amid_late_answers_and_refusals_is_taken_once(house: House, wa
         await till.hold(2)
         page = till.panel.sale_page
         before = len(await booked(till))
-        async with refusals(till, 0.7):
+        async with refusals(till, 0.3):
             await calm(page.exact_cash)
             (page.exact_cash if way == "cash" else page.card).click()
             await until(lambda: bool(till.said), "the refusal", 40)
             await till.rest()
             assert till.state is SaleState.HELD
             assert len(await booked(till)) == before, "the terminal is not asked before the operation is open"
-        async with late_answers(till, 1.5):
+        async with late_answers(till, 0.8):
             await calm(page.exact_cash)
             (page.exact_cash if way == "cash" else page.card).click()
             await till.reach(SaleState.DONE, SaleState.PAID, within_s=80)
