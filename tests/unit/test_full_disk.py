@@ -237,7 +237,7 @@ def test_no_refusal_claims_by_itself_that_nothing_happened() -> None:
     claiming = {code for code, (title, detail) in _ADVICE.items() if any(claim in title + detail for claim in claims)}
     no_of_the_api = {
         "item-changed", "action-not-allowed", "refund-too-much", "invalid-request", "ticket-not-refundable",
-        "no-such-order",
+        "no-such-order", "event-state-conflict",
     }  # fmt: skip
     assert claiming == no_of_the_api, "an act that was refused as a whole, never a payment"
     asked = {code for code, (_, detail) in _ADVICE.items() if "No payment was asked" in detail}
