@@ -140,8 +140,9 @@ class ChartStack(QWidget):
         for row in range(self._grid.rowCount()):
             self._grid.setRowStretch(row, 1 if row < rows else 0)
         for number, axis in enumerate(self.axes):
-            axis.setVisible(number < columns)
+            # First its place: shown without a parent it would be a window, which takes the keyboard from ours.
             self._grid.addWidget(axis, len(self.strips), min(number, columns - 1))
+            axis.setVisible(number < columns)
         for column in range(2):
             self._grid.setColumnStretch(column, 1 if column < columns else 0)
 
