@@ -164,6 +164,10 @@ class History:
         self._learn_follow_ups(model, ids)
         if second.or_else and answers[1].code == second.or_else:
             second = Answer(second.or_else)  # it looked at the seats before the first one took them
+        swept = first.count + second.count
+        if asks[0].call == asks[1].call == "sweep" and answers[0].count + answers[1].count == swept:
+            # Two sweepers share what is due: each leaves what the other one has in hand.
+            first, second = Answer(count=answers[0].count), Answer(count=answers[1].count)
         differences = self._comparison(model, ids).answer(asks[1], second, answers[1])
         late = self._comparison(model, dict(ids)).answer(asks[0], first, answers[0])
         if late:

@@ -49,7 +49,8 @@ async def test_p10_p11_an_event_of_stripe_settles_a_capture_whose_answer_was_los
     step = await house.open("stripe", "pm_card_visa")
     house.under.fault("capture", "drop_after")
     if fault:
-        house.under.fault("webhook", fault, seconds=0.3)
+        # Of all events that come now: one of the test before, told late, would otherwise take the fault with it.
+        house.under.fault("webhook", fault, times=20, seconds=0.3)
     await house.desk.take(step.operation)
     assert (await house.statuses(step))["capture"] == "UNKNOWN"
     await house.until(step, "SUCCEEDED", "capture")
@@ -144,8 +145,13 @@ async def test_an_approval_that_crosses_the_cancellation_never_leaves_a_charge(h
     await house.desk.take(step.operation)
     await house.desk.withdraw(step.operation)
     await asyncio.sleep(0.3)
-    await house.work(rounds=3)
     statuses = await house.statuses(step)
+    async with asyncio.timeout(60):
+        while (statuses["order"], statuses["authorize"]) != ("CONFIRMED", "SUCCEEDED") and (
+            statuses["authorize"] != "DECLINED"
+        ):
+            await house.work(rounds=3)
+            statuses = await house.statuses(step)
     (intent,) = house.under.intents(step.operation)
     if statuses["authorize"] == "SUCCEEDED":
         assert (statuses["order"], intent["status"]) == ("CONFIRMED", "succeeded")
