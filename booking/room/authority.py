@@ -47,8 +47,11 @@ class News:
 class Authority(Protocol):
     """Booking, as the room sees it."""
 
-    async def hear(self, events: tuple[int, ...], cursor: str, keys: Mapping[str, Ed25519PublicKey]) -> News:
-        """The news of `events` since `cursor`; the room's public keys are left there on the way.
+    async def hear(
+        self, events: tuple[int, ...], cursor: str, keys: Mapping[str, Ed25519PublicKey], retired: frozenset[str]
+    ) -> News:
+        """The news of `events` since `cursor`; the room's public keys, and which of its own are retired, are left there
+        on the way.
 
         Raises:
             AuthorityAwayError: booking cannot be reached.

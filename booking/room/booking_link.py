@@ -38,14 +38,16 @@ class BookingLink:
         """Where fans and the controller of admission reach this room: left there from now on."""
         self._address = url.rstrip("/")
 
-    async def hear(self, events: tuple[int, ...], cursor: str, keys: Mapping[str, Ed25519PublicKey]) -> News:
+    async def hear(
+        self, events: tuple[int, ...], cursor: str, keys: Mapping[str, Ed25519PublicKey], retired: frozenset[str]
+    ) -> News:
         """See `Authority.hear`.
 
         Raises:
             AuthorityAwayError: booking cannot be reached, or does not answer in time.
         """
         try:
-            return await self._hear(events, cursor, keys)
+            return await self._hear(events, cursor, keys, retired)
         except BookingError as error:
             raise AuthorityAwayError(error.detail) from error
 
@@ -54,11 +56,13 @@ class BookingLink:
         if self._db is not None:
             await self._db.close()
 
-    async def _hear(self, events: tuple[int, ...], cursor: str, keys: Mapping[str, Ed25519PublicKey]) -> News:
+    async def _hear(
+        self, events: tuple[int, ...], cursor: str, keys: Mapping[str, Ed25519PublicKey], retired: frozenset[str]
+    ) -> News:
         if self._db is None:
             self._db = await Database.open(self._dsn, application="taquilla room", limits=ANSWER_LIMITS, lanes=False)
         db, now = self._db, monotonic()
-        await self._publish(db, keys, now)
+        await self._publish(db, keys, retired, now)
         await self._announce(db, events, now)
         clock = await db.fetchrow("SELECT booking_now() AS now")
         since = datetime.fromisoformat(cursor) if cursor else datetime.now(UTC) - timedelta(hours=1)
@@ -74,12 +78,14 @@ class BookingLink:
             cursor=cursor if clock is None else clock["now"].isoformat(),
         )
 
-    async def _publish(self, db: Database, keys: Mapping[str, Ed25519PublicKey], now: float) -> None:
-        """Leave the room's public keys: at once when they change, else seldom."""
+    async def _publish(
+        self, db: Database, keys: Mapping[str, Ed25519PublicKey], retired: frozenset[str], now: float
+    ) -> None:
+        """Leave the room's public keys, and which are so no longer: at once when they change, else seldom."""
         if frozenset(keys) == self._published and now - self._published_at < _PUBLISH_EVERY_S:
             return
         raw = [key.public_bytes_raw() for key in keys.values()]
-        await db.call(query("publish_admission_keys"), list(keys), raw)
+        await db.call(query("publish_admission_keys"), list(keys), raw, sorted(retired))
         self._published_at, self._published = now, frozenset(keys)
 
     async def _announce(self, db: Database, events: tuple[int, ...], now: float) -> None:

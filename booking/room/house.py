@@ -263,10 +263,10 @@ class House:
         """Listen to booking once. When it is away, the rooms go on, and let nobody in."""
         if self._authority is None:
             return
-        published = self.keys.published(self.now())
+        published, retired = self.keys.published(self.now()), self.keys.retired(self.now())
         try:
             async with asyncio.timeout(_HEARS_WITHIN_S):
-                news = await self._authority.hear(tuple(self.rooms), self._cursor, published)
+                news = await self._authority.hear(tuple(self.rooms), self._cursor, published, retired)
         except (AuthorityAwayError, TimeoutError) as error:
             log.debug("booking is away: %s", error)
             return

@@ -56,6 +56,10 @@ class KeyRing:
             if row.retired_at is None and (row.created_at >= signing.created_at or now - since < KEPT_AFTER_S)
         }
 
+    def retired(self, now: float) -> frozenset[str]:
+        """The ids of our keys that are published no longer: no token of theirs is good."""
+        return frozenset(self._rows) - self.published(now).keys()
+
     def sign(self, admission: Admission, now: float) -> str:
         """A token, of the key that signs now."""
         key_id = self.signs(now)

@@ -12,8 +12,7 @@ from PIL import Image
 from tests.end2end.fan_house import Fan, House, fan_at
 from tests.end2end.processes import kill
 
-# Two rooms on one database retire each other's keys (issue 6): beside the demo's own room these fail in some orders.
-pytestmark = [pytest.mark.timeout(180), pytest.mark.long]
+pytestmark = pytest.mark.timeout(180)
 
 
 async def test_a_fan_waits_picks_a_seat_on_the_map_pays_and_has_a_ticket(house: House) -> None:

@@ -13,8 +13,7 @@ from tests.end2end.http_client import Buyer
 from tests.end2end.processes import Process, ready
 from tests.end2end.small_site import small_site
 
-# Two rooms on one database retire each other's keys (issue 6): beside the demo's own room these fail in some orders.
-pytestmark = [pytest.mark.timeout(180), pytest.mark.long]
+pytestmark = pytest.mark.timeout(180)
 
 MARKUP = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
 TEN_MINUTES_FAST = """

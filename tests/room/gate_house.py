@@ -36,7 +36,7 @@ async def ring_of(db: Database) -> KeyRing:
 async def publish(db: Database, ring: KeyRing) -> None:
     """As the room does it."""
     keys = {name: key.public_bytes_raw() for name, key in ring.published(time()).items()}
-    await db.call(query("publish_admission_keys"), list(keys), list(keys.values()))
+    await db.call(query("publish_admission_keys"), list(keys), list(keys.values()), sorted(ring.retired(time())))
 
 
 @dataclass

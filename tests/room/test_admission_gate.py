@@ -147,6 +147,29 @@ async def test_keys_change_while_the_api_runs(api: Api, ring: KeyRing, event: in
     assert (await shopper.hold(1, shopper.admission())).status_code == 201
 
 
+async def test_two_rooms_of_one_database_leave_each_others_keys_alone(api: Api, ring: KeyRing, event: int) -> None:
+    """Each names its own: one that retired all keys but its own would turn away the fans of the other."""
+    other = await ring_of(api.db)
+    assert api.app.services.admission is not None
+    for seat, room in enumerate((ring, other, ring)):
+        await publish(api.db, room)
+        api.app.services.admission._asks.clear()
+        shopper = await Shopper.come(api, room, event)
+        assert (await shopper.hold(seat, shopper.admission())).status_code == 201
+
+
+async def test_a_room_that_is_never_heard_again_keeps_its_keys_for_a_day(api: Api, ring: KeyRing, event: int) -> None:
+    assert api.app.services.admission is not None
+    shopper = await Shopper.come(api, ring, event)
+    await api.db.fetch("UPDATE admission_keys SET published_at = published_at - interval '25 hours'")
+    api.app.services.admission._asks.clear()
+    refused = await shopper.hold(1, shopper.admission())
+    assert reason_of(problem(refused, wire.ErrorCode.ADMISSION_REFUSED)) == "key"
+    await publish(api.db, ring)
+    api.app.services.admission._asks.clear()
+    assert (await shopper.hold(1, shopper.admission())).status_code == 201
+
+
 async def test_the_slot_is_over_for_the_database_too(api: Api, ring: KeyRing, event: int) -> None:
     """W4: a session whose slot has ended holds nothing, whatever a process may still believe of its token."""
     shopper = await Shopper.come(api, ring, event)

@@ -41,7 +41,9 @@ class FakeAuthority:
     is_away: bool = False
     heard: list[tuple[tuple[int, ...], str, set[str]]] = field(default_factory=list)
 
-    async def hear(self, events: tuple[int, ...], cursor: str, keys: Mapping[str, Ed25519PublicKey]) -> News:
+    async def hear(
+        self, events: tuple[int, ...], cursor: str, keys: Mapping[str, Ed25519PublicKey], retired: frozenset[str]
+    ) -> News:
         self.heard.append((events, cursor, set(keys)))
         if self.is_away:
             raise AuthorityAwayError("away")

@@ -47,3 +47,13 @@ def test_the_ring_is_the_same_from_its_rows() -> None:
     again = KeyRing(rows)
     assert read(token(ring, NOW), again.published(NOW), NOW) == read(token(again, NOW), ring.published(NOW), NOW)
     assert not KeyRing()
+
+
+def test_each_key_of_ours_is_published_or_retired() -> None:
+    ring = KeyRing()
+    first = ring.rotate(NOW)[0].key_id
+    assert ring.retired(NOW) == frozenset()
+    second = ring.rotate(NOW + 1000)[0].key_id
+    assert ring.retired(NOW + 1000) == frozenset()
+    late = NOW + 1000 + TAKES_OVER_AFTER_S + KEPT_AFTER_S + 1
+    assert (set(ring.published(late)), ring.retired(late)) == ({second}, {first})

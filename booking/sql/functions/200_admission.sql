@@ -55,14 +55,16 @@ LANGUAGE sql STABLE AS $$
                       AND p_now < s.slot_ends_at + interval '5 s')
 $$;
 
--- The room's public keys, as it publishes them now: the others are retired.
-CREATE OR REPLACE FUNCTION publish_admission_keys(p_ids text[], p_keys bytea[]) RETURNS void LANGUAGE plpgsql AS $$
+-- A room's public keys, as it publishes them now, and the keys of its own that it no longer does: those are retired for good. Of
+-- the keys of other rooms it knows nothing.
+DROP FUNCTION IF EXISTS publish_admission_keys(text[], bytea[]);
+CREATE OR REPLACE FUNCTION publish_admission_keys(p_ids text[], p_keys bytea[], p_retired text[])
+RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO admission_keys (key_id, public_key, added_at)
-    SELECT k.id, k.key, booking_now() FROM unnest(p_ids, p_keys) AS k (id, key)
-        ON CONFLICT ON CONSTRAINT admission_keys_pk DO NOTHING;
-    UPDATE admission_keys k SET retired_at = booking_now()
-     WHERE k.retired_at IS NULL AND NOT k.key_id = ANY (p_ids);
+    INSERT INTO admission_keys AS a (key_id, public_key, added_at, published_at)
+    SELECT k.id, k.key, booking_now(), booking_now() FROM unnest(p_ids, p_keys) AS k (id, key) ORDER BY k.id
+        ON CONFLICT ON CONSTRAINT admission_keys_pk DO UPDATE SET published_at = excluded.published_at;
+    UPDATE admission_keys k SET retired_at = booking_now() WHERE k.retired_at IS NULL AND k.key_id = ANY (p_retired);
 END $$;
 
 -- What the room wants to know of an event's sale. Left: nothing, places in holds that may come back (W7), or places to buy.

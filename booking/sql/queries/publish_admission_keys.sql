@@ -1,1 +1,1 @@
-SELECT publish_admission_keys($1, $2)
+SELECT publish_admission_keys($1, $2, $3)
