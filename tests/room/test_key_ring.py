@@ -56,4 +56,4 @@ def test_each_key_of_ours_is_published_or_retired() -> None:
     second = ring.rotate(NOW + 1000)[0].key_id
     assert ring.retired(NOW + 1000) == frozenset()
     late = NOW + 1000 + TAKES_OVER_AFTER_S + KEPT_AFTER_S + 1
-    assert (set(ring.published(late)), ring.retired(late)) == ({second}, {first})
+    assert (set(ring.published(late)), ring.retired(late)) == ({second}, frozenset({first}))
