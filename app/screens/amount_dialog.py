@@ -32,6 +32,7 @@ class AmountDialog(QDialog):
         self.quick = [AmountButton(figures().money(amount, currency), amount) for amount in quick]
         for button in self.quick:
             button.amount_chosen.connect(self._on_quick_amount_chosen)
+        self._offers: tuple[QPushButton, ...] = ()
         self.setWindowTitle(title)
         self.setAccessibleName(title)
         self.setMinimumWidth(460)
@@ -71,6 +72,7 @@ class AmountDialog(QDialog):
 
     def _answers(self, *buttons: QPushButton) -> QHBoxLayout:
         """The row of answers: the first one takes nothing and is the smallest, the last one is Enter's."""
+        self._offers = buttons
         line = row(self._theme)
         for button in buttons:
             button.setAccessibleName(button.text())
@@ -80,13 +82,11 @@ class AmountDialog(QDialog):
         buttons[-1].setDefault(True)
         return line
 
-    def _answer_after_quick(self) -> QPushButton:
-        """Where the keyboard is once an amount was chosen."""
-        raise NotImplementedError
-
     def _on_quick_amount_chosen(self, amount_minor: int) -> None:
+        """The keyboard goes on to the last answer that is offered, Enter's."""
         self.field.set_amount(amount_minor)
-        self._answer_after_quick().setFocus(Qt.FocusReason.OtherFocusReason)
+        offered = [button for button in self._offers if not button.isHidden()]
+        offered[-1].setFocus(Qt.FocusReason.OtherFocusReason)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _ENTER and not keyboard.press(repeats=event.isAutoRepeat()):

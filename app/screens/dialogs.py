@@ -110,9 +110,6 @@ class CashDialog(AmountDialog):
         inside.addWidget(self.change)
         return card
 
-    def _answer_after_quick(self) -> QPushButton:
-        return self.take
-
     def accept(self) -> None:
         """Take the cash, as long as there is time for it."""
         self.show_time()

@@ -65,9 +65,6 @@ class PartDialog(AmountDialog):
         self.rest.setMinimumHeight(self._theme.sizes["control"])
         page.addLayout(self._answers(self.cancel, self.cash, self.card))
 
-    def _answer_after_quick(self) -> QPushButton:
-        return self.cash if self.card.isHidden() else self.card
-
     def _on_amount_changed(self) -> None:
         amount = self.amount.amount_minor
         fits = amount is not None and 0 < amount <= self._left

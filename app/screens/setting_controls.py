@@ -20,30 +20,17 @@ _FIELD_PX = 396
 _ABOVE = "above"
 
 
-class SettingControl(QWidget):
-    """`typed` carries the raw text, of a person's act alone."""
+class _Control(QWidget):
+    """`typed` carries the raw text, of a person's act alone.
+
+    Each kind has `text`, what the field says; `show_text`, which emits nothing and leaves the cursor where it is if the
+    text is the same; `name_it` for screen readers; `focus_first`.
+    """
 
     typed = Signal(str)
 
-    @property
-    def text(self) -> str:
-        """What the field says."""
-        raise NotImplementedError
 
-    def show_text(self, text: str) -> None:
-        """Say something else; nothing is emitted, and a cursor stays where it is if the text is the same."""
-        raise NotImplementedError
-
-    def name_it(self, name: str, words: str) -> None:
-        """What a screen reader says."""
-        raise NotImplementedError
-
-    def focus_first(self) -> None:
-        """Put the keyboard into the field."""
-        raise NotImplementedError
-
-
-class EntryControl(SettingControl):
+class EntryControl(_Control):
     """A line to type into, with its unit."""
 
     def __init__(self, theme: Theme, spec: SettingSpec) -> None:
@@ -78,7 +65,7 @@ class EntryControl(SettingControl):
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-class ChoiceControl(SettingControl):
+class ChoiceControl(_Control):
     """One of a few."""
 
     def __init__(self, theme: Theme, spec: SettingSpec) -> None:
@@ -112,7 +99,7 @@ class ChoiceControl(SettingControl):
         self.typed.emit(self.text)
 
 
-class FlagControl(SettingControl):
+class FlagControl(_Control):
     """Yes or no."""
 
     def __init__(self, theme: Theme, spec: SettingSpec) -> None:
@@ -142,7 +129,7 @@ class FlagControl(SettingControl):
         self.typed.emit(self.text)
 
 
-class LimitControl(SettingControl):
+class LimitControl(_Control):
     """Above an amount, or never; of a currency also: as all others."""
 
     def __init__(self, theme: Theme, spec: SettingSpec) -> None:
@@ -190,7 +177,9 @@ class LimitControl(SettingControl):
         self.typed.emit(self.text)
 
 
-_KINDS: dict[SettingKind, type[EntryControl | ChoiceControl | FlagControl | LimitControl]] = {
+SettingControl = EntryControl | ChoiceControl | FlagControl | LimitControl
+
+_KINDS: dict[SettingKind, type[SettingControl]] = {
     SettingKind.CHOICE: ChoiceControl,
     SettingKind.FLAG: FlagControl,
     SettingKind.LIMIT: LimitControl,
