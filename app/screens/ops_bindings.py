@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from uuid import UUID
 
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication
 
 from app.actions.desk import Desk
 from app.actions.follow_ops import fill_seconds, follow_ops, load_alarms, load_minutes, watch_alarms
@@ -19,7 +18,6 @@ from app.actions.steer_operations import (
     load_log,
 )
 from app.bridge.deeds import Deeds
-from app.bridge.dialogs import ask
 from app.core.errors import ConsoleError, NotAllowedError
 from app.core.ops_board import LogFilter, OpsBoard, OpsPart
 from app.core.ops_series import LIVE_S
@@ -29,6 +27,7 @@ from app.screens.main_window import MainWindow
 from app.screens.ops_act_bindings import OpsActBindings
 from app.screens.ops_screen import LOG, OpsScreen
 from app.screens.ops_words import action_words
+from app.screens.table_file import ask_where_to_save
 from app.screens.words import Advice, advice_for, advice_for_error
 from backend_client.errors import BookingClientError, ForbiddenError, NotSignedInError
 from backend_client.feed import Dial
@@ -254,17 +253,10 @@ class OpsBindings(QObject):
         self._deeds.start("export-log", self._export)
 
     async def _export(self) -> None:
-        dialog = QFileDialog(self._window, _("Save the list as a file"))
-        dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([_("Tables (*.csv)"), _("All files (*)")])
-        dialog.setDefaultSuffix("csv")
-        dialog.setAccessibleName(_("Save the list as a file"))
-        dialog.selectFile("operations.csv")
         rows = [(entry, action_words(entry)) for entry in self._screen.log.shown]
-        if not await ask(dialog):
+        path = await ask_where_to_save(self._window, "operations.csv")
+        if path is None:
             return
-        path = Path(dialog.selectedFiles()[0])
         try:
             await export_log(path, log_heads(), rows)
         except OSError as error:

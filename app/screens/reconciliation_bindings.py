@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 from datetime import date
-from pathlib import Path
 from uuid import UUID
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QFileDialog
 
 from app.actions.desk import Desk
 from app.actions.export_inbox import export_inbox
@@ -16,7 +14,6 @@ from app.actions.follow_inbox import follow_inbox, load_inbox, load_item
 from app.actions.resolve_item import act_on_item, decide_item, load_tills
 from app.actions.run_reconciliation import follow_runs, load_runs, start_run
 from app.bridge.deeds import Deeds
-from app.bridge.dialogs import ask
 from app.core.errors import ConsoleError, NotAllowedError
 from app.core.inbox import Inbox, InboxPart
 from app.core.inbox_filter import InboxFilter, SortBy
@@ -26,6 +23,7 @@ from app.models.item_table import column_words
 from app.screens.item_words import act_name
 from app.screens.main_window import MainWindow
 from app.screens.reconciliation_screen import ReconciliationScreen
+from app.screens.table_file import ask_where_to_save
 from app.screens.words import Advice, advice_for, advice_for_error
 from backend_client.errors import BookingClientError, BookingRefusedError, ForbiddenError, NotSignedInError
 from backend_client.wire import ErrorCode, ItemDetail, ItemId, ItemState, Role, RunState
@@ -238,17 +236,10 @@ class ReconciliationBindings(QObject):
         self._deeds.start("export-inbox", self._export)
 
     async def _export(self) -> None:
-        dialog = QFileDialog(self._window, _("Save the list as a file"))
-        dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([_("Tables (*.csv)"), _("All files (*)")])
-        dialog.setDefaultSuffix("csv")
-        dialog.setAccessibleName(_("Save the list as a file"))
-        dialog.selectFile("reconciliation.csv")
         rows, as_of = tuple(self._screen.inbox.shown), self._inbox.as_of
-        if not await ask(dialog):
+        path = await ask_where_to_save(self._window, "reconciliation.csv")
+        if path is None:
             return
-        path = Path(dialog.selectedFiles()[0])
         try:
             await export_inbox(path, csv_heads(), rows, as_of)
         except OSError as error:
