@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from time import monotonic
 from uuid import UUID
 
 from booking.domain.caller import Caller
-from booking.domain.errors import ForbiddenError, NotSignedInError
+from booking.domain.errors import AuthorityAwayError, ForbiddenError, NotSignedInError
 from booking.room.house import House
 from booking.services import access_tokens
 from booking.web.bodies import invalid
@@ -26,6 +27,7 @@ class Callers:
         self._house = house
         self._known: dict[str, tuple[float, UUID, Caller]] = {}
         self._asked_at = float("-inf")
+        self._asking = asyncio.Lock()
 
     async def caller(self, authorization: str, who: Who) -> Caller | None:
         """The caller, if the role is among `who`.
@@ -44,15 +46,28 @@ class Callers:
         raise ForbiddenError(f"The role {role} may not do this.")
 
     async def _caller_of(self, token: str) -> Caller:
-        """Booking is asked only for a key that was not heard of, once a second at most: forged ids become no load."""
+        """Booking is asked only for a key that was not heard of, once a second at most: forged ids become no load.
+
+        Raises:
+            AuthorityAwayError: nobody knows the key, and booking, which may, is not there.
+        """
         try:
             return self._read(token)
         except access_tokens.UnknownKeyError:
-            if monotonic() - self._asked_at < _ASK_AGAIN_AFTER_S:
-                raise
-            self._asked_at = monotonic()
-            await self._house.hear()
+            await self._hear()
+        try:
             return self._read(token)
+        except access_tokens.UnknownKeyError:
+            if self._house.authority_is_there:
+                raise
+            raise AuthorityAwayError("Booking cannot be asked who you are.") from None
+
+    async def _hear(self) -> None:
+        """Those who come while booking is asked wait for its answer, too."""
+        async with self._asking:
+            if monotonic() - self._asked_at >= _ASK_AGAIN_AFTER_S:
+                await self._house.hear()
+                self._asked_at = monotonic()
 
     def _read(self, token: str) -> Caller:
         known = self._known.get(token)

@@ -244,8 +244,10 @@ class Controller:
         one.words = why.words
         if change is not None and len(one.unsaved) < _MOST_KEPT:
             one.unsaved.append(change)
-        if one.room.version == version:  # else another controller reaches the database, and leads
-            await self._tell(one, settings)
+        if one.room.version != version:  # another controller reaches the database, and leads
+            self.leads = False
+            return
+        await self._tell(one, settings)
 
 
 def _as_stored(one: Steered, state: AdmissionState, now: datetime) -> Mapping[str, Any]:

@@ -262,6 +262,27 @@ async def test_while_the_database_is_away_the_room_is_stopped_and_the_log_catche
     assert rates[1] < 50
 
 
+async def test_who_was_cut_off_and_meets_another_leaders_setting_leaves_the_room_to_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    controller = desk.controller()
+    await desk.set(mode="automatic", cap_per_minute=1_000)
+    await desk.seconds(controller, 10)
+
+    async def silent(*_: object) -> tuple[datetime, bool]:
+        raise TimeoutError
+
+    with monkeypatch.context() as away:
+        away.setattr(admission_queries, "lead", silent)
+        await controller.once()
+        assert desk.room.rate == 0
+        seen = desk.room.sight
+        desk.room.sight = replace(seen, version=seen.version + 1, new_users_per_minute=100)
+        for _ in range(3):
+            await controller.once()
+    assert desk.room.rate == 100
+
+
 async def test_two_controllers_at_once_decide_one_after_the_other(desk: Desk) -> None:
     """W: whichever leads decides; together they make one unbroken log."""
     await desk.set(mode="automatic", cap_per_minute=1_000)
@@ -271,6 +292,7 @@ async def test_two_controllers_at_once_decide_one_after_the_other(desk: Desk) ->
         await asyncio.gather(*(one.once() for one in pair))
     assert [one.leads for one in pair].count(True) == 1
     steps = [one for one in await desk.changes() if one.by == "controller"]
+    assert len(steps) > 1
     assert all(a.to_per_minute == b.from_per_minute for a, b in itertools.pairwise(steps))
 
 

@@ -77,14 +77,15 @@ class App {
     this.draw();
     if (this.isElsewhereTab) return;
     const told = this.#loadEvent().catch((error) => this.#noEvent(error));
+    // A step that goes on after a reload may need the turn: it waits for the place to be found.
+    this.placing = this.#loadNotice().then(() => (this.notice && memory.account.read() ? this.#findPlace() : undefined));
     this.sale = new Sale(this.booking, this.eventId, memory.account.read()?.access_token, memory.saleOf(this.eventId), {
       turn: this.#turn(), changed: () => this.#saleChanged(),
     });
     if (memory.account.read()) this.sale.resume().catch(report);
     else this.sale.forget();
     try {
-      await this.#loadNotice();
-      if (this.notice && memory.account.read()) await this.#findPlace();
+      await this.placing;
     } catch (error) {
       this.#queueRefused(error);
     }
@@ -231,7 +232,10 @@ class App {
   // The headers that a hold needs; `refresh` gets a newer token.
   #turn() {
     const turn = () => (this.status?.admission_token ? {"Admission-Token": this.status.admission_token, "Admission-Session": memory.session()} : {});
-    turn.refresh = async () => this.queue?.refresh();
+    turn.refresh = async () => {
+      await this.placing?.catch(() => {});
+      await this.queue?.refresh();
+    };
     return turn;
   }
 
@@ -243,7 +247,7 @@ class App {
   }
 
   categoryOf(seat) {
-    return this.sale.kept.categories?.[seat] ?? this.seats?.plan?.seats.category_no[seat];
+    return this.seats?.plan?.seats.category_no[seat];
   }
 
   #saleChanged() {

@@ -26,7 +26,8 @@ export class BotCheck {
       await this.loading;
       const widget = globalThis.turnstile ?? globalThis.hcaptcha ?? globalThis.grecaptcha;
       const keep = (proof) => { this.proof = proof ?? ""; };
-      widget.render(place, {sitekey: this.siteKey, callback: keep, "expired-callback": () => keep("")});
+      this.widget = widget;
+      this.drawn = widget.render(place, {sitekey: this.siteKey, callback: keep, "expired-callback": () => keep("")});
     } catch {
       this.loading = null;
       place.replaceChildren(h("p", {className: "warn"}, say("join.no-check")));
@@ -37,6 +38,7 @@ export class BotCheck {
   take() {
     const {proof} = this;
     this.proof = "";
+    if (proof) this.widget?.reset?.(this.drawn);
     return proof;
   }
 }

@@ -132,7 +132,7 @@ export class Seats {
     return new Promise((resolve) => {
       const base = new URL(this.line.base || location.origin);
       base.protocol = base.protocol.replace("http", "ws");
-      base.pathname = `/v1/events/${this.eventId}/seats/feed`;
+      base.pathname = `${base.pathname.replace(/\/$/, "")}/v1/events/${this.eventId}/seats/feed`;
       base.search = `?form=binary&tiers=true&epoch=${this.epoch}&since=${this.version}`;
       const socket = (this.socket = new WebSocket(base));
       socket.binaryType = "arraybuffer";

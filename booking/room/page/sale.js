@@ -55,13 +55,16 @@ export class Sale {
   async refresh() {
     const {order_id: orderId, hold_id: holdId} = this.kept;
     if (!orderId && !holdId) return;
+    const asOf = this.kept;
     const path = orderId ? `/v1/orders/${orderId}` : `/v1/holds/${holdId}`;
     try {
       const {body} = await this.#untilDecided(() => this.line.call("GET", path, {token: this.token}));
+      if (this.kept !== asOf) return; // a step was taken meanwhile: this is of what was
       if (orderId) await this.#takeOrder(body);
       else this.#takeHold(body);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
+      if (this.kept !== asOf) return;
       this.forget(error.status === 401 ? "signed-out" : "gone");
     }
     this.changed();
@@ -143,8 +146,8 @@ export class Sale {
             token: this.token, key: intent.key, body: intent.body, headers,
           });
         } catch (error) {
-          // A token that ended on the way: once more with the newest one, under the same key.
-          if (admitted || !(error instanceof Refusal) || error.code !== "admission-refused") throw error;
+          // A token that ended on the way, or none yet after a reload: once more with the newest one, under the same key.
+          if (admitted || !(error instanceof Refusal) || !["admission-refused", "admission-required"].includes(error.code)) throw error;
           admitted = true;
           await this.turn.refresh?.();
           return this.line.call(intent.method, intent.path, {

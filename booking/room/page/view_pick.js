@@ -101,7 +101,7 @@ export class PickView {
   #best() {
     const {event} = this.app;
     const count = h("select", {id: "best-count"}, Array.from({length: this.most}, (_, index) => h("option", {value: index + 1}, say("best.seats", {count: index + 1}))));
-    count.value = "2";
+    count.value = String(Math.min(2, this.most));
     const used = new Set(this.app.seats.plan.seats.category_no);
     const category = h("select", {id: "best-category"}, h("option", {value: ""}, say("best.any")),
       event.categories.filter((one) => used.has(one.category_no)).map((one) => h("option", {value: one.category_no}, `${one.name} · ${this.#from(one.category_no)}`)));

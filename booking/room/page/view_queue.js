@@ -53,7 +53,7 @@ function openingWords(app) {
   if (notice.phase === "closed") return say("wait.closed");
   if (notice.phase === "open") return say("join.open");
   const left = app.roomClock.secondsUntil(notice.opens_at);
-  return say("join.early", {when: instant(notice.opens_at, event?.zone ?? "UTC"), left: countdown(left)});
+  return say("join.early", {when: instant(notice.opens_at, event?.zone), left: countdown(left)});
 }
 
 // ---------------------------------------------------------------- waiting
@@ -76,7 +76,7 @@ export function waiting(app) {
       setText(position, status.ahead === undefined || status.ahead === null ? "" : first ? say("wait.next") : say("wait.ahead", {count: status.ahead}));
       setText(explanation, stateWords(app));
       setText(estimate, estimateWords(status));
-      setText(heard, say("wait.heard", {when: clock(new Date(app.roomClock.now()).toISOString()), waiting: status.waiting}));
+      setText(heard, say("wait.heard", {when: clock(status.server_time), waiting: status.waiting}));
       const said = [position.textContent, explanation.textContent, estimate.textContent].filter(Boolean).join(" ");
       if (performance.now() - told > 20000 || this.state !== explanation.textContent) {
         told = performance.now();
@@ -90,7 +90,7 @@ export function waiting(app) {
 function stateWords(app) {
   const {status} = app;
   if (status.phase === "early") {
-    const when = instant(status.opens_at, app.event?.zone ?? "UTC");
+    const when = instant(status.opens_at, app.event?.zone);
     const left = countdown(app.roomClock.secondsUntil(status.opens_at));
     return say(app.notice?.queueing === "random" ? "wait.lot" : "wait.early", {when, left});
   }

@@ -169,15 +169,17 @@ export function tickets(app) {
   const {order} = sale;
   const list = h("ul", {className: "tickets"});
   const wait = h("p", {role: "status"});
+  const done = button(say("tickets.done"), () => confirm(say("tickets.forget")) && app.finish(), {id: "done"});
   const element = h("section", {}, h("h1", {}, say("tickets.title")), h("p", {className: "lead"}, say("tickets.words")), wait, list,
     h("p", {className: "quiet"}, say("pay.order", {number: order.number})),
-    h("div", {className: "row no-print"}, button(say("tickets.print"), () => print(), {className: "main"}), button(say("tickets.done"), () => app.finish(), {id: "done"})));
+    h("div", {className: "row no-print"}, button(say("tickets.print"), () => print(), {className: "main"}), h("a", {className: "button", href: "/"}, say("over.events")), done));
   let shown = -1;
   return {
     element,
     update() {
       const {tickets: found} = sale;
       setText(wait, found?.complete ? "" : say("tickets.wait"));
+      done.hidden = !found?.complete;
       if (!found || found.tickets.length === shown) return;
       shown = found.tickets.length;
       list.replaceChildren(...found.tickets.map((ticket) => h("li", {className: "ticket"},

@@ -61,7 +61,7 @@ export default {
   "unknown.title": "支払えたかどうか、まだ分かりません", "unknown.words": "銀行から回答がありません。席は確保されています。もう一度支払わないでください。確認を続け、結果をこのページに表示します。",
   "action.title": "銀行の確認が必要です", "action.words": "新しいタブで開く銀行のページで答え、戻ってきてください。このページは自動で進みます。", "action.go": "銀行のページを開く", "action.none": "ここから銀行のページを開けません。", "action.withdraw": "支払わない",
   "tickets.title": "あなたのチケット", "tickets.words": "支払い済みです。今すぐ保存か印刷をしてください。このブラウザーは遅くとも12時間後に忘れます。", "tickets.wait": "チケットを発行しています…",
-  "tickets.ready": {other: "{count}枚のチケットができました。"}, "tickets.print": "印刷またはPDFで保存", "tickets.done": "完了", "tickets.void": "無効になりました", "ticket.code": "チケットのコード",
+  "tickets.ready": {other: "{count}枚のチケットができました。"}, "tickets.print": "印刷またはPDFで保存", "tickets.forget": "チケットは保存しましたか？このブラウザーでは二度と表示されません。", "tickets.done": "完了", "tickets.void": "無効になりました", "ticket.code": "チケットのコード",
   "note.expired": "席の確保時間が過ぎ、席は空きに戻りました。請求はありません。", "note.released": "席を戻しました。", "note.gone": "以前の選択はもう分かりません。選び直してください。",
   "note.given-back": "支払いが届く前に時間が過ぎました。代金はカードに戻ります。", "note.signed-out": "アカウントはここでは無効になりました。最初からやり直してください。",
   "refused.seats-taken": "他の方が先でした：", "refused.no-block-left": "その数の並び席はありません。枚数か価格を変えてください。",
