@@ -133,6 +133,68 @@ async def test_reloading_and_clicking_again_while_paying_charges_once(house: Hou
     assert (await house.holds(event), await house.sold(event), await house.charges(event)) == (1, 2, 1)
 
 
+async def test_a_hold_that_was_under_way_goes_on_after_a_reload_in_ones_turn(house: House) -> None:
+    """The page has no token yet when it goes on: it waits for its place instead of forgetting the wish and its key."""
+    event = await house.event_with_room()
+    async with fan_at(house, event) as fan:
+        await fan.join()
+        await fan.page.until_view("pick")
+        wish = {
+            "name": "hold", "method": "POST", "path": f"/v1/events/{event}/holds", "key": "key-of-a-hold-under-way",
+            "body": {"best_available": {"count": 1}}, "prices": [],
+        }  # fmt: skip
+        await fan.page.run(
+            "localStorage['taquilla.sale.' + arguments[0]] = JSON.stringify({intent: arguments[1]}); location.reload()",
+            event, wish,
+        )  # fmt: skip
+        await fan.page.until_view("hold")
+    assert await house.holds(event) == 1
+
+
+async def test_a_late_answer_about_an_old_hold_wipes_no_newer_one(house: House) -> None:
+    event = await house.event()
+    async with fan_at(house, event) as fan:
+        page = fan.page
+        await fan.pick_best()
+        await page.run(
+            "const real = window.fetch; window.late = 0;"
+            "window.fetch = async (...asked) => { const answer = await real(...asked);"
+            " if (asked[0].toString().includes('/v1/holds/') && !window.late) {"
+            "  window.late = 1; await new Promise((go) => { window.letGo = go; }); window.late = 2; }"
+            " return answer; }; document.dispatchEvent(new Event('visibilitychange'))"
+        )
+
+        async def asked() -> bool:
+            return bool(await page.run("return window.late === 1"))
+
+        await page.until(asked, "a look at the hold is under way")
+        await page.click("#release")
+        await page.until_view("pick")
+        await fan.pick_best()
+        await page.run("window.letGo()")
+
+        async def told() -> bool:
+            return bool(await page.run("return window.late === 2"))
+
+        await page.until(told, "the late answer")
+        await page.run("return new Promise((go) => setTimeout(go, 100))")
+        assert await page.shows('main[data-view="hold"]')
+    assert await house.holds(event) == 2
+
+
+async def test_one_tap_does_not_throw_paid_tickets_away(house: House) -> None:
+    event = await house.event(max_per_account=1)
+    async with fan_at(house, event) as fan:
+        await fan.pick_best()
+        await fan.check_out()
+        await fan.pay()
+        await fan.until_tickets(1)
+        await fan.page.run("window.confirm = () => false; document.querySelector('#done').click()")
+        assert await fan.page.shows('main[data-view="tickets"]')
+        await fan.page.reload()
+        await fan.until_tickets(1)
+
+
 async def test_a_lost_answer_is_told_honestly_and_a_declined_card_can_be_replaced(house: House) -> None:
     """P3: declined, then without an answer: nobody knows, do not pay again; later there are tickets, paid once."""
     event = await house.event()
