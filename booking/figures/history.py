@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from booking import sql
 from booking.figures.minutes import HOUSE, minute_of
-from booking.figures.model import Minute, Second, pack, unpack
+from booking.figures.model import Minute, Second, pack, unpack_known
 from booking.store.database import Database
 
 KEPT_S = 16 * 60
@@ -58,10 +58,11 @@ async def read_minutes(
     """What is kept minute by minute."""
     number = HOUSE if event_id is None else event_id
     rows = await db.fetch(sql.query("read_minutes"), number, after, until, MOST_POINTS)
-    minutes = [unpack(row["body"], Minute) for row in rows]
+    known = [(row["minute"], unpack_known(row["body"], Minute)) for row in rows]
+    kept = [(minute, one) for minute, one in known if one is not None]
     return History(
-        60, tuple(row["minute"] for row in rows), event_id, _series([one.values for one in minutes], names),
-        _series([one.worst for one in minutes], names),
+        60, tuple(minute for minute, _ in kept), event_id, _series([one.values for _, one in kept], names),
+        _series([one.worst for _, one in kept], names),
     )  # fmt: skip
 
 
@@ -82,7 +83,9 @@ async def _seconds(db: Database, after: datetime, until: datetime) -> list[Secon
     for number, row in enumerate(rows):
         if number % _DECODED_AT_ONCE == 0:
             await asyncio.sleep(0)  # nobody else is kept waiting for a quarter of an hour's seconds
-        found.append(unpack(row["body"], Second))
+        second = unpack_known(row["body"], Second)
+        if second is not None:
+            found.append(second)
     return found
 
 

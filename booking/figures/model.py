@@ -5,9 +5,11 @@ Figures are numbers by the names of `booking.domain.figures`; one that is not th
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
+from time import monotonic
 from typing import TypeVar
 from uuid import UUID
 
@@ -226,19 +228,25 @@ class Minute(Struct, frozen=True, kw_only=True):
 
 S = TypeVar("S", bound=msgspec.Struct)
 
+_TOLD_EVERY_S = 60.0
+_told_at: dict[type, float] = {}
+log = logging.getLogger(__name__)
+
 
 def pack(value: msgspec.Struct) -> bytes:
     """As it is stored."""
     return msgspec.msgpack.encode(value)
 
 
-def unpack(body: bytes, kind: type[S]) -> S:
-    """What was stored.
-
-    Raises:
-        msgspec.ValidationError: it was stored by something else.
-    """
-    return msgspec.msgpack.decode(body, type=kind)
+def unpack_known(body: bytes, kind: type[S]) -> S | None:
+    """What was stored; None, and a word in the log once a minute, for what another release wrote otherwise."""
+    try:
+        return msgspec.msgpack.decode(body, type=kind)
+    except msgspec.DecodeError as error:  # ValidationError is one
+        if monotonic() - _told_at.get(kind, float("-inf")) >= _TOLD_EVERY_S:
+            _told_at[kind] = monotonic()
+            log.warning("figures: a %s of another release is left out: %s", kind.__name__, error)
+        return None
 
 
 def without_none(found: Mapping[str, float | None]) -> dict[str, float]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from booking import sql
 from booking.domain.admission_control_signals import AdmissionSignals
 from booking.domain.figures import Figure
-from booking.figures.model import Second, unpack
+from booking.figures.model import Second, unpack_known
 from booking.store.database import Database
 
 
 async def newest_second(db: Database) -> Second | None:
-    """The newest second that was added up; None before the first. Its `measured_at` says how old it is.
+    """The newest second that was added up; None before the first, or when another release wrote it otherwise.
+
+    Its `measured_at` says how old it is.
 
     Raises:
         AuthorityAwayError: the database cannot be reached.
     """
     row = await db.fetchrow(sql.query("read_newest_second"))
-    return None if row is None else unpack(row["body"], Second)
+    return None if row is None else unpack_known(row["body"], Second)
 
 
 def signals_of(second: Second, event_id: int) -> AdmissionSignals:

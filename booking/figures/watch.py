@@ -22,7 +22,7 @@ from booking.figures.alarm_keeper import AlarmKeeper
 from booking.figures.collector import Collector
 from booking.figures.history import keep_minute, keep_second, minute_before, newest_minute
 from booking.figures.house import HouseReader
-from booking.figures.model import AlarmPart, HeardReport, ProcessReport, Second, pack, unpack
+from booking.figures.model import AlarmPart, HeardReport, ProcessReport, Second, pack, unpack_known
 from booking.figures.sales import Sales
 from booking.figures.signals import newest_second
 from booking.figures.standing import Standing
@@ -165,7 +165,8 @@ class _Adder:
         """Make and keep the second of `now`."""
         number = int(now.timestamp())
         rows = await self._db.fetch(sql.query("read_reports"))
-        heard = [HeardReport(heard_at=row["heard_at"], report=unpack(row["body"], ProcessReport)) for row in rows]
+        known = [(row["heard_at"], unpack_known(row["body"], ProcessReport)) for row in rows]
+        heard = [HeardReport(heard_at=heard_at, report=report) for heard_at, report in known if report is not None]
         summed = self._sums.add(heard, number, now)
         if not self._maps_are_true:
             summed = replace(summed, seats={})

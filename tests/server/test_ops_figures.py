@@ -16,7 +16,11 @@ from booking.figures.model import EventPart, Second
 from booking.figures.signals import newest_second, signals_of
 from booking.services import issue_tickets, sequence_feed, settle_items
 from booking.services.expire_holds import ExpiryMessages
+from booking.services.service_account import ServiceAccount
 from booking.store.database import Database
+from booking.workers.admission_signals import Signals
+from booking.workers.admission_worker import Controller
+from booking.workers.room_line import RoomLine
 from tests.server.box_office import ADULT_PRICE, Clock, Desk, fan, make_event, released, reported, till
 from tests.server.general_admission import make_tier
 from tests.server.ops_house import OpsHouse, ops_house
@@ -307,3 +311,45 @@ async def test_a_minute_is_kept_once_whoever_watches(house: OpsHouse, database: 
     rows = await database.fetch("SELECT event_id, minute, count(*) AS n FROM figures_minutes GROUP BY 1, 2")
     assert rows
     assert {row["n"] for row in rows} == {1}
+
+
+OTHER_RELEASE = b"\x80"
+"""A map without the members that this release asks for."""
+
+
+async def test_a_report_of_another_release_is_left_out_and_forgotten_like_others(
+    house: OpsHouse, database: Database
+) -> None:
+    await database.fetch(
+        "INSERT INTO process_figures (process_id, kind, heard_at, body)"
+        " VALUES (gen_random_uuid(), 'api', booking_now(), $1)",
+        OTHER_RELEASE,
+    )
+    first, second = await house.second(), await house.second()
+    assert second.second == first.second + 1
+    assert [one.process_id for one in second.processes] == [house.watch.standing.process_id]
+    await house.second(after_s=700)
+    assert len(await database.fetch("SELECT FROM process_figures")) == 1
+
+
+async def test_seconds_and_minutes_of_another_release_are_not_known_and_stop_nobody(
+    house: OpsHouse, database: Database
+) -> None:
+    await house.second()
+    await house.second(after_s=60)
+    await house.second()
+    await database.fetch("UPDATE figures_minutes SET body = $1", OTHER_RELEASE)
+    await database.fetch(
+        "UPDATE figures_seconds SET body = $1 WHERE second = (SELECT max(second) FROM figures_seconds)", OTHER_RELEASE
+    )
+    assert await newest_second(database) is None
+    token = await house.staff()
+    for step, known in (("second", 2), ("minute", 0)):
+        path = f"/v1/ops/history?step={step}&from=2020-01-01T00:00:00Z"
+        assert len(read(await house.api.call("GET", path, token=token), wire.OpsHistory).at) == known
+    account = ServiceAccount(database)
+    line = RoomLine(account.token)
+    controller = Controller(database, account, line, Signals(database))
+    await controller.once()
+    assert controller.leads
+    await line.close()

@@ -43,7 +43,9 @@ class Process:
             **members,  # type: ignore[arg-type]
         )  # fmt: skip
         self.meter.were_taken()
-        return unpack(pack(found), ProcessReport)  # as it comes out of the database
+        stored = unpack_known(pack(found), ProcessReport)  # as it comes out of the database
+        assert stored is not None
+        return stored
 
     def hold(self, end: RequestEnd = RequestEnd.DONE, seconds: float = 0.01, times: int = 1) -> None:
         for _ in range(times):
