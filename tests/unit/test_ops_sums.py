@@ -21,7 +21,7 @@ from booking.figures.model import (
     SeatCounts,
     Second,
     pack,
-    unpack,
+    unpack_known,
 )
 from booking.figures.sums import SILENT_AFTER_S, Summed, Sums
 from booking.histogram import Histogram, quantile_ms
