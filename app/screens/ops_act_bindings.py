@@ -39,7 +39,7 @@ class OpsActBindings(QObject):
         self._deeds = deeds
         self._wanted_row: WaitRow | None = None
         self._dialog: AdmissionDialog | None = None
-        self._pending: Callable[[], Awaitable[Advice]] | None = None
+        self._pending: Callable[[], Awaitable[Advice | None]] | None = None
         self._act_dialog: ActDialog | None = None
         self._typing = QTimer(self)
         self._typing.setSingleShot(True)
@@ -109,12 +109,13 @@ class OpsActBindings(QObject):
             board.put_draft(_with_reason(board.draft, dialog.reason.text()))
             self._dialog = None
 
-    async def _set_admission(self) -> Advice:
+    async def _set_admission(self) -> Advice | None:
         if self._dialog is not None:
             self._board.put_draft(_with_reason(self._board.draft, self._dialog.reason.text()))
         answer = await change_admission(self._desk)
-        mode = "" if answer is None else mode_words(answer.settings.mode)
-        return Advice(_("Admission is set: {mode}").format(mode=mode), "", "success")
+        if answer is None:
+            return None
+        return Advice(_("Admission is set: {mode}").format(mode=mode_words(answer.settings.mode)), "", "success")
 
     # ------------------------------------------------------------ pausing
 
@@ -173,8 +174,9 @@ class OpsActBindings(QObject):
             words = _("People are let in again, gently at first. Mode: {mode}").format(mode=mode_words(mode))
         dialog = ActDialog(self._window.theme, title, words, yes, self._window, danger=pause)
 
-        async def act() -> Advice:
-            await set_admission_mode(self._desk, mode, dialog.reason.text())
+        async def act() -> Advice | None:
+            if await set_admission_mode(self._desk, mode, dialog.reason.text()) is None:
+                return None
             return Advice(_("The room is paused") if pause else _("The room lets people in again"), "", "success")
 
         await self._ask(dialog, "room-status", act)
@@ -201,8 +203,11 @@ class OpsActBindings(QObject):
 
     # ------------------------------------------------------------ asking
 
-    async def _ask(self, dialog: ActDialog, deed: str, act: Callable[[], Awaitable[Advice]]) -> None:
-        """Show a dialog; what it asks for runs as `deed`, and a refusal is read in it while it is there."""
+    async def _ask(self, dialog: ActDialog, deed: str, act: Callable[[], Awaitable[Advice | None]]) -> None:
+        """Show a dialog; what it asks for runs as `deed`, and a refusal is read in it while it is there.
+
+        `act` answers None when there was nothing to be done; then nothing is said to be done.
+        """
         if self._act_dialog is not None:
             dialog.deleteLater()
             return
@@ -234,7 +239,8 @@ class OpsActBindings(QObject):
         if self._act_dialog is dialog:
             dialog.set_busy(False)
             dialog.accept()
-        self._screen.tell(words)
+        if words is not None:
+            self._screen.tell(words)
 
     def _tell_refused(self, dialog: ActDialog, words: Advice) -> None:
         if self._act_dialog is dialog:

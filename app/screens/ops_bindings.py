@@ -40,6 +40,7 @@ HISTORY_MS = 200
 _LOG = logging.getLogger(__name__)
 _OF_A_PERSON = (
     "follow-ops", "follow-admission", "watch-alarms", "load-alarms", "load-minutes", "fill-seconds", "preview",
+    "review-admission", "ask-event", "ask-room", "ask-session",  # what asks first: its dialog closes with it
     "admission", "event-status", "room-status", "end-session", "acknowledge", "load-log", "more-log", "export-log",
 )  # fmt: skip
 _KNOWN = (BookingClientError, ConsoleError)

@@ -299,6 +299,44 @@ def test_a_new_alarm_is_heard_once_and_only_by_who_wants_to(
     qloop.run(scene())
 
 
+@pytest.mark.parametrize(("question", "path", "is_sent"), [
+    ("admission", "/admission", True), ("event", "/pause", True), ("room", "/admission", True),
+    ("session", "/end", True), ("admission", "/admission", False), ("room", "/admission", False),
+])  # fmt: skip
+def test_a_question_goes_with_the_person_though_its_answer_is_on_the_way(
+    qloop: QLoop, theme: Theme, tmp_path: Path, question: str, path: str, is_sent: bool
+) -> None:
+    async def scene() -> None:
+        async with ops_of(tmp_path, "ada", trouble_at=40) as showcase:
+            showcase.console.deeds.cancel("follow-admission")
+            screen = screen_of(showcase)
+            if question == "admission":
+                await type_number(showcase, "cap_per_minute", "900")
+                screen.admission.review.click()
+            elif question == "session":
+                screen.show_page(BLOCKERS)
+                await rest(showcase)
+                press(Qt.Key.Key_Delete, screen.blockers.table)
+            else:
+                press(Qt.Key.Key_P if question == "event" else Qt.Key.Key_R, screen)
+            dialog = await dialog_of(showcase)
+            dialog.reason.setText("Mine alone")
+            if isinstance(dialog, SessionDialog):
+                dialog.number.setText("4712")
+            showcase.server.delay(path, 5)
+            dialog.send.click()
+            assert dialog.send.busy
+            if is_sent:
+                calls = showcase.server.calls
+                await until(lambda: calls[-1].method != "GET" and calls[-1].path.endswith(path), "the sending")
+            showcase.console.desk.store.put_session(None)
+            await until(lambda: QApplication.activeModalWidget() is None, "the end of the question", 2.0)
+            await rest(showcase)
+            assert screen.banner.title == ""
+
+    qloop.run(scene())
+
+
 def alarm_of(server: FakeBookingServer, number: int) -> OpsAlarm:
     return OpsAlarm(
         alarm_id=UUID(int=number), rule="locks-waiting", figure="lock_waits", severity=OpsSeverity.WARNING,
