@@ -21,7 +21,7 @@ from booking.domain.errors import EventNotFoundError, SettingsChangedError
 from booking.domain.replay import Outcome
 from booking.domain.text import storable_texts
 from booking.services.read_events import MAX_EVENT_ID
-from booking.services.refusals import key_use, raise_refusal
+from booking.services.refusals import key_use, raise_refusal, stale
 from booking.store import admission_queries as queries
 from booking.store.connection import Record
 from booking.store.database import Database
@@ -63,12 +63,12 @@ async def change_admission(
     use = key_use(key, digest)
     (reason,) = storable_texts({"/reason": reason})
     seen = queries.settings_of(await _row(db, event_id))
-    wanted = wished(seen, wish)
-    # Settings that changed between here and there are refused there: the wish was merged with what was seen.
+    is_seen = seen.version == expected
+    # A wish is merged with what it was made from alone: anything else the key answers, or the version refuses.
+    wanted = wished(seen, wish) if is_seen else seen
     answer = await queries.change_settings(
-        db, caller, event_id, expected if seen.version == expected else _stale(expected), wanted, _most(wanted), reason,
-        use,
-    )  # fmt: skip
+        db, caller, event_id, expected if is_seen else stale(expected), wanted, _most(wanted), reason, use
+    )
     if answer.code == "settings-changed":
         raise SettingsChangedError("Admission was changed meanwhile. Read it again and decide anew.")
     await raise_refusal(db, answer, None)
@@ -110,11 +110,6 @@ def _most(settings: SetAdmission) -> float:
     """The rate that the settings allow at most, at once."""
     most = {AdmissionMode.PAUSED: 0, AdmissionMode.MANUAL: settings.manual_per_minute}
     return float(most.get(settings.mode, settings.cap_per_minute))
-
-
-def _stale(expected: int) -> int:
-    """A version that no row has: a replay finds its key first, everybody else is told that it was changed."""
-    return -1 - expected
 
 
 async def _row(db: Database, event_id: int) -> Record:

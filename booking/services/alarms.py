@@ -13,7 +13,7 @@ from booking.domain.replay import Outcome
 from booking.domain.text import storable_texts
 from booking.figures.alarm_keeper import alarm_of, read_rules
 from booking.figures.model import AlarmPart
-from booking.services.refusals import key_use, raise_refusal
+from booking.services.refusals import key_use, raise_refusal, stale
 from booking.store import figures_calls
 from booking.store.database import Database
 
@@ -80,9 +80,11 @@ async def change_rule(
     before = (await read_rules(db)).get(rule)
     if before is None:
         raise AlarmNotFoundError("There is no such rule.")
-    after = _wished(before, wish)
+    is_seen = before.version == expected
+    # A wish is merged with what it was made from alone: anything else the key answers, or the version refuses.
+    after = _wished(before, wish) if is_seen else before
     answer = await figures_calls.change_alarm_rule(
-        db, caller, rule, expected, _stored(before), _stored(after), reason, use
+        db, caller, rule, expected if is_seen else stale(expected), _stored(before), _stored(after), reason, use
     )
     await raise_refusal(db, answer, None)
     return Outcome((await read_rules(db))[rule], answer.replayed)

@@ -95,6 +95,11 @@ async def raise_refusal(db: Database, answer: SaleAnswer, plan: tuple[UUID, int]
     raise refusal(answer.code, refs, answer.detail)
 
 
+def stale(expected: int) -> int:
+    """A version that no row has: a replay finds its key first, everybody else is told that it was changed."""
+    return -1 - expected
+
+
 def key_use(key: str, digest: bytes) -> KeyUse:
     """A checked idempotency key.
 

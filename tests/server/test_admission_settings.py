@@ -65,6 +65,19 @@ async def test_settings_are_changed_from_the_version_that_was_seen(api: Api, dat
     assert [(row["subject"], row["reason"]) for row in audited] == [(f"event:{event}", "a test")]
 
 
+async def test_what_was_set_again_meanwhile_answers_by_its_key_and_by_its_version(api: Api, database: Database) -> None:
+    """100 a minute lies above the newer cap: that is no fault of a wish that was made before."""
+    event, ops, other = await make_event(database), await api.staff(Role.OPS), await api.staff(Role.SUPERVISOR)
+    key = str(uuid4())
+    assert (await put(api, event, ops, 0, key, manual_per_minute=100)).status_code == 200
+    assert (await put(api, event, other, 1, cap_per_minute=50, manual_per_minute=20)).status_code == 200
+    replay = await put(api, event, ops, 0, key, manual_per_minute=100)
+    assert replay.headers["Idempotent-Replayed"] == "true"
+    assert replay.json()["settings"]["version"] == 2
+    late = await put(api, event, ops, 0, manual_per_minute=100)
+    assert late.json()["code"] == "settings-changed"
+
+
 async def test_a_pause_remembers_what_it_was_made_from(api: Api, database: Database) -> None:
     event, ops = await make_event(database), await api.staff(Role.OPS)
     await put(api, event, ops, 0, mode="automatic")

@@ -118,6 +118,19 @@ async def test_a_rule_is_set_from_the_version_seen_and_holds_from_then_on(
     assert payments_alarm((await house.second()).alarms) is None, "a rule that is off ends its alarm"
 
 
+async def test_a_rule_that_was_set_again_meanwhile_answers_by_its_key_and_by_its_version(house: OpsHouse) -> None:
+    """What the wish would make of the newer levels is not looked at: it was not made from them."""
+    token, path, key = await house.staff(), f"/v1/ops/alarm-rules/{RULE.rule}", str(uuid4())
+    first = wire.OpsAlarmRuleChange(expected_version=1, reason="too loud", raise_at=1.0)
+    assert (await house.api.call("PUT", path, first, token=token, key=key)).status_code == 200
+    newer = wire.OpsAlarmRuleChange(expected_version=2, reason="louder still", raise_at=3.0, clear_at=2.0)
+    assert (await house.api.call("PUT", path, newer, token=await house.staff(Role.SUPERVISOR))).status_code == 200
+    replay = await house.api.call("PUT", path, first, token=token, key=key)
+    assert replay.headers[wire.REPLAYED_HEADER] == "true"
+    assert read(replay, wire.OpsAlarmRule).version == 3
+    problem(await house.api.call("PUT", path, first, token=token), wire.ErrorCode.SETTINGS_CHANGED)
+
+
 WRONG_RULES: tuple[tuple[dict[str, object], str], ...] = (
     ({"raise_at": 0.01}, "/clear_at"),
     ({"clear_at": 0.5}, "/clear_at"),
