@@ -135,6 +135,8 @@ class OpsActBindings(QObject):
         except BookingClientError as error:
             self._screen.tell(advice_for_error(error))
             return
+        if not self._is_watched(event):
+            return  # meanwhile the person has turned to something else: nothing is asked over that
         pause = event.status is not EventStatus.PAUSED
         dialog = self._event_dialog(event, pause=pause)
 
@@ -144,6 +146,9 @@ class OpsActBindings(QObject):
             return Advice(done.format(event=event.name), "", "success")
 
         await self._ask(dialog, "event-status", act)
+
+    def _is_watched(self, event: EventDetail) -> bool:
+        return self._window.screens.current is self._screen and self._board.event_id == event.event_id
 
     def _event_dialog(self, event: EventDetail, *, pause: bool) -> ActDialog:
         if pause:

@@ -20,6 +20,7 @@ from backend_client.testing import FakeBookingServer, Fault
 from backend_client.wire import (
     AdmissionMode,
     AdmissionSettings,
+    EventId,
     EventStatus,
     OpsAlarm,
     OpsLogChange,
@@ -28,7 +29,7 @@ from backend_client.wire import (
     OpsSeverity,
 )
 from tests.gui.conftest import QLoop, rest, until
-from tests.gui.money_stage import press, sent_posts
+from tests.gui.money_stage import go, press, sent_posts
 from tests.gui.ops_stage import board_of, dialog_of, ops_of, screen_of, tell_again, type_number
 from tests.gui.plan_stage import choose_file
 from widgets.theme import Theme
@@ -191,6 +192,28 @@ def test_the_sale_is_paused_from_the_version_that_was_read_and_resumed(
             await until(lambda: server.house.status is EventStatus.PAUSED, "the pause")
             await rest(showcase)
             assert server.ops.log[-1].reason == "Row C is wrong"
+
+    qloop.run(scene())
+
+
+@pytest.mark.parametrize("turned_to", ["another screen", "another event"])
+def test_nothing_is_asked_of_who_has_turned_to_something_else_meanwhile(
+    qloop: QLoop, theme: Theme, tmp_path: Path, turned_to: str
+) -> None:
+    async def scene() -> None:
+        async with ops_of(tmp_path, "omar") as showcase:
+            screen, deeds = screen_of(showcase), showcase.console.deeds
+            showcase.server.delay("/events/1", 0.2)
+            press(Qt.Key.Key_P, screen)
+            await until(lambda: showcase.server.calls[-1].path.endswith("/events/1"), "the reading")
+            if turned_to == "another screen":
+                go(showcase, "orders")
+            else:
+                board_of(showcase).choose_event(EventId(2))
+            assert deeds.is_running("ask-event")
+            await until(lambda: not deeds.is_running("ask-event"), "the end of the question", 5.0)
+            assert QApplication.activeModalWidget() is None
+            await rest(showcase)
 
     qloop.run(scene())
 
