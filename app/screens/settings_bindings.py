@@ -20,8 +20,8 @@ from app.bridge.deeds import Deeds
 from app.core.errors import ConsoleError
 from app.core.session import Permission, require
 from app.core.setting_specs import Value, till_specs
-from app.core.settings_desk import HOUSE, TILL, Seen, SettingsDesk
-from app.i18n import _
+from app.core.settings_desk import HOUSE, TILL, Seen, SettingsDesk, subject_of
+from app.i18n import _, figures
 from app.screens.main_window import MainWindow
 from app.screens.setting_text import OTHERS, read_typed, write_setting
 from app.screens.settings_page import SettingsPage
@@ -53,7 +53,8 @@ class SettingsBindings(QObject):
         self._desk = desk
         self._deeds = deeds
         self._settings = settings
-        self._saving = ""
+        self._saving: tuple[str, EventId | None] = ("", None)
+        """What is saved: the subject, and the event if it is one."""
         self._person: tuple[UUID, Role] | None = None
         self.connect_screens()
 
@@ -152,23 +153,23 @@ class SettingsBindings(QObject):
     # ------------------------------------------------------------ saving
 
     def _on_save_requested(self) -> None:
-        self._saving = self._shown
+        self._saving = self._shown, self._sets.event_id
         if not self._deeds.start("save-settings", self._save):
             self._screen.page.card.save.set_busy(False)
 
     async def _save(self) -> None:
-        name, page = self._saving, self._page_of(self._saving)
+        name, event_id = self._saving
         typing = read_typed(self._sets.of(name))
         if not typing.keys or typing.faults:
             return
-        page.banner.clear()
+        self._page_of(name).banner.clear()
         try:
             if name == TILL:
                 self._save_till(typing.values)
             elif name == HOUSE:
                 await save_house_settings(self._desk, typing.values, typing.dropped)
-            elif self._sets.event_id is not None and name == self._sets.event:
-                await save_event_settings(self._desk, self._sets.event_id, typing.values)
+            elif event_id is not None:
+                await save_event_settings(self._desk, event_id, typing.values)
         except NotSignedInError:
             raise
         except (BookingClientError, ConsoleError) as error:
@@ -188,12 +189,16 @@ class SettingsBindings(QObject):
         return _("Some of it counts from the next start of the console.") if later else _("It counts from now on.")
 
     def _tell(self, name: str, words: Advice) -> None:
-        """Say it on the page that it is about, if that still shows the same."""
-        self._page_of(name).tell(words)
+        """Say it on the page that it is about. Where another event is looked at by now, the words name theirs."""
+        page = self._page_of(name)
+        if not page.is_about(name):
+            told = (event.name for event in self._desk.store.events if subject_of(event.event_id) == name)
+            words = replace(words, title=figures().joined((next(told, ""), words.title)))
+        page.tell(words)
 
     def _page_of(self, name: str) -> SettingsPage:
-        pages = self._screen.pages
-        return next((page for page in pages if page.is_about(name)), pages[0])
+        """The page that shows a subject; that of events for one that is not looked at any more."""
+        return next((page for page in self._screen.pages if page.is_about(name)), self._screen.event_page)
 
     # ------------------------------------------------------------ this till
 

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -20,7 +21,7 @@ from app.screens.settings_screen import EVENT_TAB, HOUSE_TAB, TILL_TAB, Settings
 from app.settings import CARD_WAY, HAND_OVER_AFTER_S
 from app.showcase import Showcase
 from backend_client.testing import Fault
-from backend_client.wire import EventStatus
+from backend_client.wire import EventId, EventStatus
 from tests.gui.conftest import QLoop, calm, counter_of, rest, until
 from tests.gui.money_hands import mean_it, press
 from widgets.theme import Theme
@@ -185,8 +186,6 @@ def test_clerks_have_no_settings_and_a_cancelled_event_can_be_read_alone(
             await rest(showcase)
             assert showcase.console.window.screens.current is not screen_of(showcase)
         async with settings_of(tmp_path / "sofia") as showcase:
-            from msgspec.structs import replace
-
             store = showcase.console.desk.store
             store.put_events(tuple(replace(event, status=EventStatus.CANCELLED) for event in store.events))
             await until(page_of(showcase).read_only.isVisible, "why nothing can be set")
@@ -319,3 +318,26 @@ def test_what_is_typed_outlives_a_language_and_goes_with_the_person(qloop: QLoop
             assert QApplication.activeModalWidget() is None
 
     qloop.run(scene(), 90)
+
+
+def test_the_answer_for_an_event_names_it_where_another_is_looked_at_by_now(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        async with settings_of(tmp_path) as showcase:
+            store, screen, book = showcase.console.desk.store, screen_of(showcase), showcase.server.settings
+            first = store.events[0]
+            store.put_events((first, replace(first, event_id=EventId(2), name="Aida")))
+            type_into(showcase, "max_per_card", "3")
+            say_why(showcase, "touts")
+            await mean_it(screen.event_page.card.save)
+            showcase.server.delay("/settings", 0.3)
+            screen.event_chosen.emit(2)
+            assert store.settings_desk.event == "event:2"
+            await until(lambda: book.log, "the change")
+            await until(screen.event_page.banner.isVisible, "the answer")
+            assert screen.event_page.banner.title == f"{first.name} · Saved"
+            assert book.read_event().max_per_card == 3
+            await rest(showcase)
+
+    qloop.run(scene())
