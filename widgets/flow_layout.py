@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
 class FlowLayout(QLayout):
-    """Lines run in the widget's direction of writing."""
+    """Lines run in the widget's direction of writing; what expands (a field to find in) takes what its line has left."""
 
     def __init__(self, parent: QWidget, gap_px: int) -> None:
         super().__init__(parent)
@@ -53,18 +53,44 @@ class FlowLayout(QLayout):
         """Height that is needed; moves the widgets when `place`."""
         margins = self.contentsMargins()
         area = rect.marginsRemoved(margins)
-        parent = self.parentWidget()
-        mirrored = parent is not None and parent.isRightToLeft()
-        x, y, line = 0, area.top(), 0
+        y = area.top()
+        for line in self._lines(area.width()):
+            height = max(item.sizeHint().height() for item in line)
+            if place:
+                self._place(line, area, y)
+            y += height + self._gap_px
+        return max(y - self._gap_px, area.top()) - rect.top() + margins.bottom()
+
+    def _lines(self, room: int) -> list[list[QLayoutItem]]:
+        lines: list[list[QLayoutItem]] = []
+        x = 0
         for item in self._items:
             if item.isEmpty():
                 continue
-            size = item.sizeHint()
-            if x and x + size.width() > area.width():
-                x, y, line = 0, y + line + self._gap_px, 0
-            if place:
-                left = area.right() + 1 - x - size.width() if mirrored else area.left() + x
-                item.setGeometry(QRect(QPoint(left, y), size))
-            x += size.width() + self._gap_px
-            line = max(line, size.height())
-        return y + line - rect.top() + margins.bottom()
+            width = item.sizeHint().width()
+            if not lines or x + width > room:
+                lines.append([])
+                x = 0
+            lines[-1].append(item)
+            x += width + self._gap_px
+        return lines
+
+    def _place(self, line: list[QLayoutItem], area: QRect, y: int) -> None:
+        parent = self.parentWidget()
+        mirrored = parent is not None and parent.isRightToLeft()
+        x = 0
+        for item, width in zip(line, self._widths(line, area.width()), strict=True):
+            left = area.right() + 1 - x - width if mirrored else area.left() + x
+            item.setGeometry(QRect(QPoint(left, y), QSize(width, item.sizeHint().height())))
+            x += width + self._gap_px
+
+    def _widths(self, line: list[QLayoutItem], room: int) -> list[int]:
+        """Each one's own width; what is left of the line goes to those that expand, as far as they may grow."""
+        widths = [item.sizeHint().width() for item in line]
+        spare = room - sum(widths) - self._gap_px * (len(line) - 1)
+        growing = [n for n, item in enumerate(line) if item.expandingDirections() & Qt.Orientation.Horizontal]
+        for left, n in zip(range(len(growing), 0, -1), growing, strict=True):
+            grown = max(0, min(spare // left, line[n].maximumSize().width() - widths[n]))
+            widths[n] += grown
+            spare -= grown
+        return widths

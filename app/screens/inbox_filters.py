@@ -18,7 +18,7 @@ from widgets.choice_box import ChoiceBox
 from widgets.flow_layout import FlowLayout
 from widgets.theme import Theme
 
-_FIND_PX, _AMOUNT_PX, _BOX_PX = 204, 96, 124
+_FIND_PX, _FIND_MOST_PX, _AMOUNT_PX, _BOX_PX = 204, 400, 96, 124
 OPEN, WAITING, RESOLVED = "open", "waiting", "resolved"
 SCOPES = (OPEN, WAITING, RESOLVED)
 _HUNDREDTHS = "EUR"
@@ -146,6 +146,8 @@ class InboxFilters(QWidget):
             part.setMinimumWidth(width)
             part.setProperty("role", "bar")
             line.addWidget(part)
+        self.finder.setMaximumWidth(_FIND_MOST_PX)
+        self.above.setMaximumWidth(self.above.sizeHint().width())
         for edit in (self.finder, self.above):
             edit.setAlignment(leading())
             edit.setClearButtonEnabled(True)

@@ -9,7 +9,7 @@ from babel import Locale
 from PySide6.QtCore import QEvent, QRect, Qt
 from PySide6.QtGui import QImage, QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
 
 from app.i18n.figures import Figures
 from app.models.quick_tender import quick_tenders
@@ -212,6 +212,20 @@ def test_a_flow_begins_on_the_side_of_the_language(theme: Theme, direction: Qt.L
     flow.setGeometry(QRect(0, 0, 600, 100))
     lefts = [button.x() for button in buttons]
     assert lefts == sorted(lefts, reverse=direction is Qt.LayoutDirection.RightToLeft)
+
+
+@pytest.mark.parametrize(("room", "taken"), [(600, 400), (300, 186), (160, 160)])
+def test_a_field_takes_what_its_line_has_left_as_far_as_it_may_grow(theme: Theme, room: int, taken: int) -> None:
+    parent = QWidget()
+    flow, field, button = FlowLayout(parent, 4), QLineEdit(), QPushButton("Clear")
+    flow.setContentsMargins(0, 0, 0, 0)
+    field.setMaximumWidth(400)
+    button.setFixedWidth(110)
+    for part in (field, button):
+        flow.addWidget(part)
+    flow.setGeometry(QRect(0, 0, room, 100))
+    assert (field.width(), button.width()) == (taken, 110)
+    assert (button.y() > field.y()) is (room == 160), "too little for both: two lines"
 
 
 def test_a_lamp_shows_its_state_by_shape_as_well_as_colour_d10(theme: Theme) -> None:
