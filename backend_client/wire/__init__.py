@@ -128,6 +128,7 @@ from backend_client.wire.ops_acts import (
 from backend_client.wire.ops_alarms import (
     OpsAlarm,
     OpsAlarmAcknowledgement,
+    OpsAlarmLevels,
     OpsAlarmList,
     OpsAlarmRule,
     OpsAlarmRuleChange,
@@ -362,6 +363,7 @@ __all__ = [
     "OperationStatus",
     "OpsAlarm",
     "OpsAlarmAcknowledgement",
+    "OpsAlarmLevels",
     "OpsAlarmList",
     "OpsAlarmRule",
     "OpsAlarmRuleChange",

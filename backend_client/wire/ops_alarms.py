@@ -53,9 +53,21 @@ class OpsAlarmAcknowledgement(RequestMessage, frozen=True, kw_only=True):
     note: Annotated[str, Meta(max_length=500)] = ""
 
 
+class OpsAlarmLevels(Message, frozen=True, kw_only=True):
+    """A rule as the program has it by itself, whatever operators have set: what "back to default" sets again."""
+
+    raise_at: float
+    clear_at: float
+    raise_after_s: int
+    clear_after_s: int
+    severity: OpsSeverity
+    enabled: bool = True
+
+
 class OpsAlarmRule(Message, frozen=True, kw_only=True):
     """When `figure` makes an alarm: at `raise_at` or worse for `raise_after_s`, until at `clear_at` or better for
-    `clear_after_s`. `below`: small is bad. `version` rises with each change.
+    `clear_after_s`. `below`: small is bad. `version` rises with each change. `standard`: the program's own; None from
+    a server that does not tell it yet.
     """
 
     rule: str
@@ -68,6 +80,7 @@ class OpsAlarmRule(Message, frozen=True, kw_only=True):
     below: bool = False
     enabled: bool = True
     version: int = 1
+    standard: OpsAlarmLevels | None = None
 
 
 class OpsAlarmRuleList(Message, frozen=True, kw_only=True):

@@ -54,6 +54,11 @@ class AlarmRule:
             side = "above" if self.below else "below"
             raise ValueError(f"clear_at: has to be {side} raise_at, or the alarm would flutter")
 
+    @property
+    def standard(self) -> AlarmRule:
+        """The same rule as the program has it by itself."""
+        return RULES.get(self.rule, self)
+
     def is_bad(self, value: float) -> bool:
         """At the level that raises, or worse."""
         return value <= self.raise_at if self.below else value >= self.raise_at
