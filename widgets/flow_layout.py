@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
 class FlowLayout(QLayout):
-    """Lines run in the widget's direction of writing; what expands (a field to find in) takes what its line has left."""
+    """Lines run in the widget's direction of writing; what expands (a field to find in) takes the rest of its line."""
 
     def __init__(self, parent: QWidget, gap_px: int) -> None:
         super().__init__(parent)
