@@ -8,7 +8,18 @@ message ever released, and each must still parse. Requirement numbers (R1…) ar
 
 from __future__ import annotations
 
-from backend_client.wire.access import AccountSession, LoginRequest, Me, RefreshRequest, StaffSession
+from backend_client.wire.access import (
+    AccountSession,
+    LoginRequest,
+    Me,
+    RefreshRequest,
+    RenewalEnd,
+    RenewalOpening,
+    RenewalSpare,
+    RenewalSpareRequest,
+    RenewalUse,
+    StaffSession,
+)
 from backend_client.wire.admission import (
     AdmissionChange,
     AdmissionChangeList,
@@ -453,6 +464,11 @@ __all__ = [
     "RefundableTicket",
     "RegistrationCodeCount",
     "RegistrationCodes",
+    "RenewalEnd",
+    "RenewalOpening",
+    "RenewalSpare",
+    "RenewalSpareRequest",
+    "RenewalUse",
     "RequestMessage",
     "ResultAnswer",
     "ResultOutcome",

@@ -12,7 +12,8 @@ once, a worker that dies, and a busy sale are all harmless. `Retention` is the o
   row of `consumer_offsets`.
 - The seat feed is kept as long as a client may come back to its place; older clients load the snapshot again.
 - Minutes of figures stay `figures` long, alarms that ended `alarms` long; the audit log keeps what was done about them.
-- Refresh tokens go `tokens` after their session has ended, counts of failed sign-ins `login_attempts` after the last.
+- Refresh tokens go `tokens` after their session has ended, renewals of accounts as long after their own end, and counts
+  of failed sign-ins `login_attempts` after the last.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ async def forget(db: Database, settings: Retention = DEFAULT, *, batch: int = BA
         "outbox": await _until_none(lambda: retention_queries.prune_outbox(db, settings.outbox, batch, READERS), batch),
         "seat_feed": await _until_none(lambda: retention_queries.prune_seat_feed(db, settings.seat_feed, batch), batch),
         "tokens": await _until_none(lambda: retention_queries.forget_tokens(db, settings.tokens, batch), batch),
+        "renewals": await _until_none(lambda: retention_queries.forget_renewals(db, settings.tokens, batch), batch),
         "login_attempts": await _until_none(
             lambda: retention_queries.forget_login_attempts(db, settings.login_attempts, batch), batch
         ),

@@ -55,7 +55,7 @@ class StaffSession:
 
 @dataclass(frozen=True, slots=True)
 class AccountSession:
-    """Answer of `create_account`; field names are the wire's."""
+    """Answer of `create_account` and of `renewals`; field names are the wire's."""
 
     account_id: UUID
     access_token: str
@@ -234,9 +234,14 @@ async def create_account(db: Database) -> AccountSession:
     async with db.transaction() as connection:
         await staff_queries.insert_account(connection, account_id)
         now = await staff_queries.read_time(connection)
+    return await session_of_account(db, account_id, now)
+
+
+async def session_of_account(db: Database, account_id: UUID, server_time: datetime) -> AccountSession:
+    """A token of a fan's account, good from now on for `ACCOUNT_LIFE`."""
     expires_at = access_tokens.utc_now() + ACCOUNT_LIFE
     token = await _signed(db, expires_at, role=Role.FAN, account_id=account_id)
-    return AccountSession(account_id, token, expires_at, now)
+    return AccountSession(account_id, token, expires_at, server_time)
 
 
 # ---------------------------------------------------------------- tokens

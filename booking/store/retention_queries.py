@@ -45,6 +45,11 @@ async def forget_tokens(db: Database, kept: timedelta, batch: int) -> int:
     return await _count(db, "forget_tokens", kept, batch)
 
 
+async def forget_renewals(db: Database, kept: timedelta, batch: int) -> int:
+    """Delete renewals of accounts that ended."""
+    return await _count(db, "forget_renewals", kept, batch)
+
+
 async def forget_login_attempts(db: Database, kept: timedelta, batch: int) -> int:
     """Delete counts of failed sign-ins."""
     return await _count(db, "forget_login_attempts", kept, batch)

@@ -26,7 +26,14 @@ _REPEATABLE = (
 )
 # Two writers of one key met: the second one finds the first one's row when it begins again.
 _RACED_CONSTRAINTS = frozenset(
-    {"hold_key_once", "idempotency_key_once", "order_number_once", "account_limits_pk", "item_open_once"}
+    {
+        "hold_key_once",
+        "idempotency_key_once",
+        "order_number_once",
+        "account_limits_pk",
+        "item_open_once",
+        "renewal_secret_unique",
+    }
 )
 _OF_CONSTRAINT: Mapping[str, Callable[[], BookingError]] = {
     "seat_sold_once": lambda: errors.SeatsTakenError("A seat of this order was sold to somebody else."),

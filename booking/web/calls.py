@@ -45,6 +45,7 @@ class KeyRule(Enum):
     REQUIRED = "required"
     SIGNS_IN = "none: who calls is not known yet, and the refresh token is itself a key that is used once"
     OPENS_ACCOUNT = "none: there is no caller yet whom a key could belong to; an account that nobody uses is harmless"
+    RENEWS = "none: the secret is itself a key that is used once, and the caller names its successor"
     LOOKS_ON = "none: nothing is stored; the same body gets the same answer"
     SIGNS_OUT = "none: a session ends once, whoever asks again"
     SIGNED = "none: the provider signs each event, and the event's own id is its key"

@@ -41,6 +41,7 @@ ALLOWANCES: Final[Mapping[str, Allowance]] = MappingProxyType(
         "hold-per-address": Allowance(100, 400),
         "change-per-address": Allowance(200, 800),
         "account-per-address": Allowance(1, 20),
+        "renewal-per-address": Allowance(5, 100),
         "sign-in-per-address": Allowance(5, 100),
     }
 )
@@ -50,6 +51,10 @@ _KIND_OF_ROUTE: Final[Mapping[str, str]] = MappingProxyType(
     {
         "POST /v1/events/{event_id}/holds": "hold",
         "POST /v1/accounts": "account",
+        "POST /v1/renewals": "account",
+        "POST /v1/renewals/next": "renewal",
+        "POST /v1/renewals/spare": "renewal",
+        "POST /v1/renewals/end": "renewal",
         "POST /v1/staff/login": "sign-in",
         "POST /v1/staff/refresh": "sign-in",
     }

@@ -95,6 +95,23 @@ ROUTES: Final[tuple[Route, ...]] = (
         "POST", "/v1/accounts", access.create_account, ANYONE, "Open a fan's account", KeyRule.OPENS_ACCOUNT,
         _one(wire.AccountSession, 201),
     ),
+    Route(
+        "POST", "/v1/renewals", access.open_renewal, ANYONE, "Open a fan's account whose token can be renewed",
+        KeyRule.RENEWS, _one(wire.AccountSession, 201), wire.RenewalOpening,
+    ),
+    Route(
+        "POST", "/v1/renewals/next", access.use_renewal, ANYONE,
+        "A new token of the account, and the secret's successor", KeyRule.RENEWS, _one(wire.AccountSession),
+        wire.RenewalUse,
+    ),
+    Route(
+        "POST", "/v1/renewals/spare", access.open_spare_renewal, ANYONE, "A secret for another device of the fan",
+        KeyRule.RENEWS, _one(wire.RenewalSpare, 201), wire.RenewalSpareRequest,
+    ),
+    Route(
+        "POST", "/v1/renewals/end", access.end_renewal, ANYONE, "A browser forgets the account", KeyRule.RENEWS,
+        (Answer(204, words="Forgotten"),), wire.RenewalEnd,
+    ),
     Route("GET", "/v1/me", access.me, SIGNED_IN, "Who the token says you are", _READS, _one(wire.Me)),
     # ------------------------------------------------------------ the sale
     Route(

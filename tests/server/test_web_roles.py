@@ -41,6 +41,10 @@ EXPECTED: dict[str, set[Role | None]] = {
     "POST /v1/staff/refresh": ANYONE,
     "POST /v1/staff/logout": STAFF,
     "POST /v1/accounts": ANYONE,
+    "POST /v1/renewals": ANYONE,
+    "POST /v1/renewals/next": ANYONE,
+    "POST /v1/renewals/spare": ANYONE,
+    "POST /v1/renewals/end": ANYONE,
     "GET /v1/me": SIGNED_IN,
     "POST /v1/events/{event_id}/holds": BUYERS,
     "GET /v1/holds/{hold_id}": SIGNED_IN,
@@ -113,6 +117,10 @@ EXPECTED: dict[str, set[Role | None]] = {
 
 # A good body for each route, about things that do not exist: the answer is then 404 or 2xx, never 401 or 403.
 BODIES: dict[type[wire.RequestMessage], wire.RequestMessage] = {
+    wire.RenewalOpening: wire.RenewalOpening(secret="a" * 32),
+    wire.RenewalUse: wire.RenewalUse(secret="b" * 32, next_secret="c" * 32),
+    wire.RenewalSpareRequest: wire.RenewalSpareRequest(secret="b" * 32, spare_secret="c" * 32),
+    wire.RenewalEnd: wire.RenewalEnd(secret="b" * 32),
     wire.HoldRequest: wire.HoldRequest(seats=(0,)),
     wire.CheckoutRequest: wire.CheckoutRequest(
         lines=(wire.CheckoutLine(seat_no=0, price_type_id=1),), shown_total_minor=1
@@ -169,7 +177,10 @@ BODIES: dict[type[wire.RequestMessage], wire.RequestMessage] = {
         terminal_id="1", provider="zvt", closed_at=datetime(2026, 1, 1, tzinfo=UTC), currency="EUR", total_minor=0
     ),
 }
-SIGN_IN_ROUTES = {"POST /v1/staff/login", "POST /v1/staff/refresh"}
+# The credentials are in the body, and these are wrong.
+SIGN_IN_ROUTES = {
+    "POST /v1/staff/login", "POST /v1/staff/refresh", "POST /v1/renewals/next", "POST /v1/renewals/spare",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -252,6 +263,8 @@ async def test_sign_in_is_open_to_everybody_and_says_that_the_credentials_are_wr
     refresh = wire.RefreshRequest(refresh_token="unknown", device_id=wire.DeviceId(uuid4()))
     assert (await api.call("POST", "/v1/staff/login", login)).json()["code"] == "wrong-credentials"
     assert (await api.call("POST", "/v1/staff/refresh", refresh)).json()["code"] == "not-signed-in"
+    for path, body in (("next", BODIES[wire.RenewalUse]), ("spare", BODIES[wire.RenewalSpareRequest])):
+        assert (await api.call("POST", f"/v1/renewals/{path}", body)).json()["code"] == "not-signed-in"
 
 
 @pytest.mark.parametrize(
