@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from time import monotonic
+from uuid import UUID
 
 import msgspec
 from uuid_utils.compat import uuid7
@@ -49,10 +50,12 @@ class AlarmKeeper:
         self._rules: Mapping[str, AlarmRule] = RULES
         self._rules_at = float("-inf")
         self._states: dict[str, AlarmState] = {}
+        self._worst: dict[UUID, float] = {}
 
-    def restart(self) -> None:
-        """Another process has watched meanwhile."""
+    def restart(self, seen: Iterable[AlarmPart] = ()) -> None:
+        """Another process has watched meanwhile; `seen`: what it showed last, with the worst that it saw."""
         self._states, self._rules_at = {}, float("-inf")
+        self._worst = {alarm.alarm_id: alarm.worst for alarm in seen}
 
     async def look(self, house: Mapping[str, float], at_s: float) -> tuple[AlarmPart, ...]:
         """Raise and clear by the figures of now; the alarms that are open then, each with the worst seen here.
@@ -77,11 +80,12 @@ class AlarmKeeper:
     async def _step(self, rule: AlarmRule, house: Mapping[str, float], at_s: float, known: AlarmPart | None) -> bool:
         state = self._states.get(rule.rule, AlarmState())
         if state.raised != (known is not None):
-            state = AlarmState() if known is None else AlarmState(raised=True, worst=known.worst)
+            state = AlarmState() if known is None else AlarmState(raised=True, worst=self._worst_of(rule, known))
         value = house.get(rule.figure)
         state, move = step(state, rule, value, at_s)
         if move is Move.CLEAR and known is not None:
-            worst = self._states[rule.rule].worst if rule.rule in self._states else known.worst
+            before = self._states.get(rule.rule, AlarmState())
+            worst = before.worst if before.raised else self._worst_of(rule, known)
             last = known.value if value is None else value
             await self._db.call(sql.query("clear_alarm"), known.alarm_id, last, rule.worse(worst, last))
         elif move is Move.RAISE and value is not None:
@@ -92,6 +96,10 @@ class AlarmKeeper:
             log.warning("alarm %s: %s is %g", rule.rule, rule.figure, value)
         self._states[rule.rule] = state
         return move is not Move.NONE
+
+    def _worst_of(self, rule: AlarmRule, known: AlarmPart) -> float:
+        """The worst that the database knows of, or that the watcher before this one has seen."""
+        return rule.worse(known.worst, self._worst.get(known.alarm_id, known.worst))
 
     def _shown(self, alarm: AlarmPart) -> AlarmPart:
         state = self._states.get(alarm.rule)

@@ -66,10 +66,17 @@ async def read_minutes(
     )  # fmt: skip
 
 
-async def newest_minute(db: Database) -> datetime | None:
-    """The last minute that is kept."""
-    found: datetime | None = (await db.fetch(sql.query("read_newest_minute")))[0]["minute"]
+async def missing_minute(db: Database, after: datetime | None, last: datetime) -> datetime | None:
+    """The oldest minute after `after`, up to `last`, that there are seconds of and that is not kept."""
+    rows = await db.fetch(sql.query("read_missing_minute"), after, last)
+    found: datetime | None = rows[0]["minute"]
     return found
+
+
+async def server_time(db: Database) -> datetime:
+    """The database's time: what is kept is dated by it."""
+    now: datetime = (await db.fetch(sql.query("read_time")))[0][0]
+    return now
 
 
 def minute_before(instant: datetime) -> datetime:

@@ -24,6 +24,8 @@ EVENTS_EVERY_S = 5.0
 COUNT_SEATS_EVERY_S = 15.0
 COUNTED_AT_ONCE = 3
 WITHIN_S = 0.8
+CHANGES_OF_S = 60.0
+"""Changes since an older look are let go: whoever asked for ever more of them would be too slow for ever."""
 _NO_CONSUMERS = frozenset({"hold-expiry", "sweeper", "payments", "webhooks", "retention"})
 
 log = logging.getLogger(__name__)
@@ -68,7 +70,7 @@ class HouseReader:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._snap = ""
+        self._snap, self._snap_at = "", float("-inf")
         self._server: tuple[float, int] | None = None
         self._events: tuple[WatchedEvent, ...] = ()
         self._events_at = self._counted_at = float("-inf")
@@ -121,8 +123,11 @@ class HouseReader:
         reading.shoppers = {row["event_id"]: row["shoppers"] for row in rows}
 
     async def _read_changes(self, reading: HouseReading) -> None:
+        now = asyncio.get_running_loop().time()
+        if now > self._snap_at + CHANGES_OF_S:
+            self._snap = ""
         rows = await self._db.fetch(sql.query("read_sale_changes"), self._snap)
-        is_first, self._snap = not self._snap, rows[0]["snap"]
+        is_first, self._snap, self._snap_at = not self._snap, rows[0]["snap"], now
         if not is_first:
             reading.changes = {
                 row["event_id"]: SaleChanges(row["held"], row["released"], row["confirmed"])

@@ -22,18 +22,12 @@ async def newest_second(db: Database) -> Second | None:
 
 
 def signals_of(second: Second, event_id: int) -> AdmissionSignals:
-    """The event's own figures where there are such, the whole system's otherwise; None for what is not known."""
-    house, event = second.house.get, second.events.get(event_id)
-    own = {} if event is None else event.figures
+    """What only the processes know: how holds fare in the whole system, and the event's free seats. The rest is read
+    in the same moment as the decision is made (`workers.admission_signals`), and has one source alone.
+    """
+    event = second.events.get(event_id)
     return AdmissionSignals(
-        queue_age_ms=house(Figure.QUEUE_AGE_MS),
-        hold_p99_ms=house(Figure.HOLD_P99_MS),
-        lock_waits=house(Figure.LOCK_WAITS),
-        ticketing_lag_s=house(Figure.TICKETING_LAG_S),
-        payment_error_share=house(Figure.PAYMENT_ERROR_SHARE),
-        payments_unknown=house(Figure.PAYMENTS_UNKNOWN),
-        completion_share=own.get(Figure.COMPLETION_SHARE),
-        active_shoppers=own.get(Figure.SHOPPERS_ACTIVE),
-        departures_per_minute=own.get(Figure.DEPARTURES_PER_MIN),
-        seats_free=own.get(Figure.SEATS_FREE),
+        queue_age_ms=second.house.get(Figure.QUEUE_AGE_MS),
+        hold_p99_ms=second.house.get(Figure.HOLD_P99_MS),
+        seats_free=None if event is None else event.figures.get(Figure.SEATS_FREE),
     )

@@ -16,11 +16,11 @@ from datetime import datetime, timedelta
 from time import perf_counter, process_time
 
 from booking import sql
-from booking.domain.errors import AuthorityAwayError, UnavailableError
+from booking.domain.errors import AuthorityAwayError, BusyError, UnavailableError
 from booking.domain.figures import Figure
 from booking.figures.alarm_keeper import AlarmKeeper
 from booking.figures.collector import Collector
-from booking.figures.history import keep_minute, keep_second, minute_before, newest_minute
+from booking.figures.history import keep_minute, keep_second, minute_before, missing_minute
 from booking.figures.house import HouseReader
 from booking.figures.model import AlarmPart, HeardReport, ProcessReport, Second, pack, unpack_known
 from booking.figures.sales import Sales
@@ -72,6 +72,8 @@ class Watch:
         """CPU time that the task has taken of its process, in all."""
         self._db, self._collector, self._may_watch, self._clock = db, collector, may_watch, clock
         self._adder = _Adder(db, collector)
+        self._silence: tuple[datetime, datetime] | None = None
+        """From when to when nobody was heard, as long as the log has not got it."""
 
     async def run(self) -> None:
         """Once a second until cancelled; then the process's part is taken away."""
@@ -101,9 +103,10 @@ class Watch:
             self._collector.meter.were_not_taken()
             self.standing.heard_nothing(report)
             return
-        silent_since = self.standing.heard_at if self.standing.is_away else None
+        if self.standing.is_away and self.standing.heard_at is not None:
+            self._silence = self._silence or (self.standing.heard_at, now)
         try:
-            await self._tell_silence(silent_since, now)
+            await self._tell_silence()
             second = await self._adder.add_up(now) if self.watches else await newest_second(self._db)
         except UnavailableError as error:  # it has answered once: what there is is shown, with its age
             log.info("figures: no sum in this second: %s", error.detail or error.code)
@@ -111,12 +114,16 @@ class Watch:
         self.standing.heard(report, now, second)
         self.cpu_s += process_time() - used
 
-    async def _tell_silence(self, since: datetime | None, now: datetime) -> None:
-        """The log says when the authority could not be heard: afterwards, since it is the log's home."""
-        if since is None or not self.watches or (now - since).total_seconds() < SILENCE_TOLD_AFTER_S:
+    async def _tell_silence(self) -> None:
+        """The log says when the authority could not be heard: afterwards, since it is the log's home, and once."""
+        if self._silence is None:
             return
-        words = f"not heard for {(now - since).total_seconds():.0f} s"
-        await self._db.fetch(sql.query("note_authority_silence"), self._collector.name, words, since, now)
+        since, until = self._silence
+        silent_s = (until - since).total_seconds()
+        if self.watches and silent_s >= SILENCE_TOLD_AFTER_S:
+            words = f"not heard for {silent_s:.0f} s"
+            await self._db.call(sql.query("note_authority_silence"), self._collector.name, words, since, until)
+        self._silence = None
 
     async def _report(self, report: ProcessReport) -> datetime:
         began = perf_counter()
@@ -128,7 +135,7 @@ class Watch:
         self._collector.meter.were_taken()
         watches: bool = rows[0]["watches"]
         if watches and not self.watches:
-            await self._adder.take_over()
+            self._adder.take_over()
         self.watches = watches
         now: datetime = rows[0]["now"]
         return now
@@ -151,14 +158,16 @@ class _Adder:
         self._sums, self._sales = Sums(), Sales()
         self._deadlocks: list[tuple[int, float]] = []
         self._kept_minute: datetime | None = None
+        """No minute up to this one is missing that could still be made."""
+        self._open_alarms: tuple[AlarmPart, ...] = ()
+        self._is_new = False
         self._maps_are_true = False
 
-    async def take_over(self) -> None:
+    def take_over(self) -> None:
         """Another process has watched before."""
         self._sums, self._sales, self._deadlocks = Sums(), Sales(), []
         self._house.restart()
-        self._alarms.restart()
-        self._kept_minute = await newest_minute(self._db)
+        self._kept_minute, self._open_alarms, self._is_new = None, (), True
         log.info("figures: %s adds up from now on", self._collector.name)
 
     async def add_up(self, now: datetime) -> Second:
@@ -184,12 +193,25 @@ class _Adder:
             lock_waits=reading.lock_waits.waits, alarms=await self._alarms_of(house, now),
             latencies=summed.latencies,
         )  # fmt: skip
-        await keep_second(self._db, second)
+        try:
+            await keep_second(self._db, second)
+        except BusyError as error:  # it is told all the same
+            log.info("figures: the second is not kept: %s", error.detail)
         await self._tidy(now)
         return second
 
     async def _alarms_of(self, house: dict[str, float], now: datetime) -> tuple[AlarmPart, ...]:
-        return await self._alarms.look(house, now.timestamp())
+        """Those that are open; when they cannot be asked for in time, those that were, and the second goes on."""
+        try:
+            if self._is_new:
+                last = await newest_second(self._db)
+                self._open_alarms = () if last is None else last.alarms
+                self._alarms.restart(self._open_alarms)
+                self._is_new = False
+            self._open_alarms = await self._alarms.look(house, now.timestamp())
+        except BusyError as error:
+            log.warning("figures: alarms are not looked at in this second: %s", error.detail)
+        return self._open_alarms
 
     def _count_deadlocks(self, figures: dict[str, float], second: int) -> None:
         """The server counts since its start; what is told is the last minute."""
@@ -199,16 +221,18 @@ class _Adder:
             figures[Figure.DEADLOCKS_PER_MIN] = max(0.0, counted - self._deadlocks[0][1])
 
     async def _tidy(self, now: datetime) -> None:
-        """Once a minute: keep the one that is over, forget processes that were killed long ago."""
-        minute = minute_before(now)
-        if self._kept_minute is not None and minute <= self._kept_minute:
+        """Keep minutes that are over, one a second, the oldest first; forget processes that were killed long ago."""
+        last = minute_before(now)
+        if self._kept_minute is not None and last <= self._kept_minute:
             return
         try:
-            await keep_minute(self._db, minute)
+            missing = await missing_minute(self._db, self._kept_minute, last)
+            if missing is not None:
+                await keep_minute(self._db, missing)
             await self._db.fetch(sql.query("forget_silent_processes"), timedelta(seconds=FORGOTTEN_AFTER_S))
         except AuthorityAwayError:
             raise
         except UnavailableError as error:
             log.info("figures: the minute is kept later: %s", error.detail)
             return
-        self._kept_minute = minute
+        self._kept_minute = last if missing is None else missing

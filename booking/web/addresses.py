@@ -128,6 +128,14 @@ def uuid_of(values: Mapping[str, str], name: str) -> UUID:
     return value
 
 
+def small_number_of(values: Mapping[str, str], name: str) -> int | None:
+    """Query value `name`, an integer from 0 to 2³¹ - 1 (what the database calls an integer), or None when absent."""
+    number = version_of(values, name)
+    if number is not None and number > _MAX_INT:
+        raise invalid(f"query:{name}", f"must be an integer from 0 to {_MAX_INT}")
+    return number
+
+
 def version_of(values: Mapping[str, str], name: str) -> int | None:
     """Query value `name`, an integer ≥ 0, or None when it is absent."""
     text = values.get(name)

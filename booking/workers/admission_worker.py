@@ -50,9 +50,20 @@ class SignalSource(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A decision whose storing was not answered. `lines`: how many of the unsaved ones went with it."""
+
+    state: AdmissionState
+    lines: int
+
+
 @dataclass(slots=True)
 class Steered:
-    """One event as this controller knows it. `unsaved`: lines of the log that the database has not got yet."""
+    """One event as this controller knows it. `unsaved`: lines of the log that the database has not got yet.
+
+    `doubt`: what may be stored all the same; the next look at the database tells.
+    """
 
     event_id: int
     room: RoomSight
@@ -62,6 +73,18 @@ class Steered:
     signals: AdmissionSignals = field(default_factory=AdmissionSignals)
     measured_at: datetime | None = None
     unsaved: list[AdmissionChange] = field(default_factory=list)
+    doubt: Doubt | None = None
+
+    def settle(self, stored_at: datetime | None) -> None:
+        """`stored_at`: of the decision that the database has. It is the doubtful one: it counts, with its lines."""
+        doubt, self.doubt = self.doubt, None
+        if doubt is None or doubt.state.at is None or doubt.state.at != stored_at:
+            return
+        del self.unsaved[: doubt.lines]
+        if self.unsaved:  # the room was stopped since: from what it was told last in the log, so that its lines join up
+            self.unsaved[0] = replace(self.unsaved[0], from_per_minute=doubt.state.per_minute)
+        else:
+            self.state = doubt.state
 
 
 async def run(db: Database) -> None:
@@ -161,6 +184,7 @@ class Controller:
         )
         if row is None:
             return
+        one.settle(row["decided_at"])
         stored = queries.room_of(row) if one.state is None else None
         if stored is not None and stored.url == room.url:
             room = replace(room, pause_told=stored.pause_told and room.is_paused)
@@ -198,9 +222,12 @@ class Controller:
             return
         state, why, change = step(one.state, settings, one.signals, one.measured_at, one.room, now)
         one.words = why.words
-        # What cannot be stored was not decided: the next second decides anew, from the same state.
-        if not await self._keep(one, state, now, one.unsaved if change is None else [*one.unsaved, change]):
-            self.leads = False
+        # What cannot be stored was not decided; what was not answered may be stored: the next second looks first.
+        one.doubt = Doubt(state, len(one.unsaved))
+        is_kept = await self._keep(one, state, now, one.unsaved if change is None else [*one.unsaved, change])
+        one.doubt = None
+        if not is_kept:  # another one leads: should this one again, it begins where that one stopped
+            self.leads, one.state = False, None
             return
         one.state = state
         one.unsaved.clear()

@@ -9,15 +9,18 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import httpx
 import msgspec
 import pytest
 
 from backend_client import wire
+from booking.domain.admission_control import AdmissionChange, AdmissionMode, AdmissionReason, AdmissionWhy
 from booking.domain.admission_control_signals import AdmissionSignals
 from booking.domain.admission_steering import RoomSight
 from booking.domain.caller import Role
+from booking.domain.errors import AuthorityAwayError
 from booking.services.service_account import ServiceAccount
 from booking.services.sign_in import create_account
 from booking.sql import query
@@ -27,7 +30,7 @@ from booking.workers.admission_worker import Controller
 from booking.workers.room_line import RoomLine
 from tests.room.room_process import Room, Visitor, room_running
 from tests.server.box_office import Clock, make_event
-from tests.server.web_api import Api, api_over
+from tests.server.web_api import Api, api_over, problem
 
 CALM = AdmissionSignals(queue_age_ms=5.0, hold_p99_ms=20.0, lock_waits=0.0)
 STRAINED = replace(CALM, lock_waits=20.0)
@@ -294,6 +297,77 @@ async def test_two_controllers_at_once_decide_one_after_the_other(desk: Desk) ->
     steps = [one for one in await desk.changes() if one.by == "controller"]
     assert len(steps) > 1
     assert all(a.to_per_minute == b.from_per_minute for a, b in itertools.pairwise(steps))
+
+
+async def test_what_is_stored_without_an_answer_is_told_once_and_its_lines_join_up(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer is lost while it falls, while it rises, and before the room is stopped because nobody answers."""
+    controller = desk.controller()
+    await desk.set(mode="automatic", cap_per_minute=1_000)
+    await desk.seconds(controller, 20)
+    keep_state = admission_queries.keep_state
+
+    async def unanswered(*args: Any) -> bool:
+        await keep_state(*args)
+        raise AuthorityAwayError("the connection was lost")
+
+    async def silent(*_: object) -> tuple[datetime, bool]:
+        raise TimeoutError
+
+    async def one_second(*, then_silent: bool = False) -> None:
+        with monkeypatch.context() as away:
+            away.setattr(admission_queries, "keep_state", unanswered)
+            await desk.seconds(controller, 1)
+            if then_silent:
+                away.setattr(admission_queries, "lead", silent)
+                await controller.once()
+
+    desk.figures.signals = STRAINED
+    await desk.seconds(controller, 1)
+    before = (await desk.read()).per_minute
+    await one_second()
+    assert (await desk.read()).per_minute < before, "it was stored"
+    await desk.seconds(controller, 2)
+    desk.figures.signals = CALM
+    await desk.seconds(controller, 6)
+    await one_second()
+    await desk.seconds(controller, 2)
+    await one_second(then_silent=True)
+    assert desk.room.rate == 0
+    await desk.seconds(controller, 3)
+    steps = [one for one in await desk.changes() if one.by == "controller"]
+    assert len({one.at for one in steps}) == len(steps)
+    assert all(a.to_per_minute == b.from_per_minute for a, b in itertools.pairwise(steps))
+    assert wire.AdmissionReason.AUTHORITY_AWAY in {one.reason for one in steps}
+
+
+async def test_lines_that_are_stored_again_are_there_once(desk: Desk) -> None:
+    """The call is repeated when a connection is lost, whether or not it had been done."""
+    controller = desk.controller()
+    await desk.set(mode="automatic", cap_per_minute=1_000)
+    await desk.seconds(controller, 1)
+    why = AdmissionWhy(AdmissionReason.STRAIN, "holds are slow")
+    line = AdmissionChange(await desk.clock.now(), "controller", AdmissionMode.AUTOMATIC, 100.0, 60.0, why)
+    known = len(await desk.changes())
+    row = await admission_queries.read_admission(desk.api.db, desk.event)
+    assert row is not None
+    columns = ("per_minute", "reason", "words", "decided_at", "measured_at")
+    state = {name: row[name] for name in columns} | {
+        name: msgspec.json.decode(row[name]) for name in ("law", "figures", "room")
+    }
+    for _ in range(2):
+        assert await admission_queries.keep_state(desk.api.db, controller.holder, desk.event, state, [line])
+    assert len(await desk.changes()) == known + 1
+
+
+async def test_what_the_log_is_asked_for_has_bounds(desk: Desk) -> None:
+    for question in ("after=3000000000", "after=-1", "after=x", "limit=3000000000", "limit=0", "limit=501"):
+        answer = await desk.api.call("GET", f"/v1/events/{desk.event}/admission/changes?{question}", token=desk.ops)
+        name = question.partition("=")[0]
+        assert [one.pointer for one in problem(answer, wire.ErrorCode.INVALID_REQUEST).fields] == [f"query:{name}"]
+    found = await desk.api.call("GET", f"/v1/events/{desk.event}/admission/changes?after=2147483647", token=desk.ops)
+    assert found.status_code == 200
 
 
 @asynccontextmanager

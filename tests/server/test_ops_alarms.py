@@ -66,9 +66,46 @@ async def test_another_watcher_goes_on_with_what_is_open(house: OpsHouse, databa
     async with ops_house(database, clock) as other:
         second = await other.second(after_s=5)
         assert payments_alarm(second.alarms) == alarm
-        assert second.watcher != alarm.alarm_id
+        assert second.watcher == other.watch.standing.process_id != house.watch.standing.process_id
     rows = await database.fetch("SELECT FROM alarms WHERE rule = $1", RULE.rule)
     assert len(rows) == 1
+
+
+async def test_another_watcher_knows_how_bad_it_has_been(house: OpsHouse, database: Database, clock: Clock) -> None:
+    meter = house.api.app.services.meter
+    for is_error in (True, *(False,) * 4):
+        meter.provider_answered(is_error)
+    await house.seconds(RULE.raise_after_s)
+    alarm = payments_alarm((await house.second()).alarms)
+    assert alarm is not None
+    fail_payments(house, 45)
+    worst = payments_alarm((await house.second()).alarms)
+    assert worst is not None
+    assert (alarm.worst, worst.worst) == (0.2, 0.92)
+    async with ops_house(database, clock) as other:
+        shown = payments_alarm((await other.second(after_s=5)).alarms)
+        assert shown is not None
+        assert shown.worst == 0.92
+        other.api.app.services.meter.provider_answered(is_error=False)
+        await other.second(after_s=70)
+        other.api.app.services.meter.provider_answered(is_error=False)
+        await other.seconds(RULE.clear_after_s + 1)
+    (row,) = await database.fetch("SELECT worst, cleared_at FROM alarms WHERE rule = $1", RULE.rule)
+    assert (row["worst"], row["cleared_at"] is not None) == (0.92, True)
+
+
+async def test_alarms_that_cannot_be_asked_for_take_no_second_with_them(house: OpsHouse, database: Database) -> None:
+    alarm = await raised(house)
+    async with database.transaction() as connection:
+        await connection.execute("LOCK TABLE alarms IN ACCESS EXCLUSIVE MODE")
+        first, second = await house.second(), await house.second()
+    assert second.second == first.second + 1
+    assert payments_alarm(second.alarms) == alarm
+    async with database.transaction() as connection:
+        await connection.execute("LOCK TABLE figures_seconds IN ACCESS EXCLUSIVE MODE")
+        third = await house.second()
+    assert third.second == second.second + 1, "a second that cannot be kept is told all the same"
+    assert payments_alarm((await house.second()).alarms) == alarm
 
 
 async def test_the_first_who_acknowledges_is_shown_and_the_alarm_stays_open(house: OpsHouse) -> None:
@@ -195,6 +232,7 @@ WRONG_QUERIES = {
     "log?limit=501": "query:limit",
     "log?before=yesterday": "query:before",
     "log?event_id=-1": "query:event_id",
+    "history?names=queue_age_ms,gossip": "query:names",
     "history?step=hour": "query:step",
     "history?from=2026-01-01T00:00:00": "query:from",
     "history?event_id=1.5": "query:event_id",

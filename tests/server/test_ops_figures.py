@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
 
 from backend_client import wire
-from booking.domain.errors import AuthorityAwayError
+from booking import sql
+from booking.domain.errors import AuthorityAwayError, BusyError
 from booking.domain.figures import Figure
 from booking.domain.model import OperationResult, ResultOutcome
 from booking.domain.states import OperationKind
+from booking.figures.house import CHANGES_OF_S, HouseReader
 from booking.figures.model import EventPart, Second
 from booking.figures.signals import newest_second, signals_of
 from booking.services import issue_tickets, sequence_feed, settle_items
 from booking.services.expire_holds import ExpiryMessages
 from booking.services.service_account import ServiceAccount
+from booking.store.connection import Record
 from booking.store.database import Database
 from booking.workers.admission_signals import Signals
 from booking.workers.admission_worker import Controller
@@ -255,6 +259,15 @@ async def test_the_log_says_afterwards_how_long_the_authority_was_not_heard(
         assert (message.authority_away, message.authority_heard_at) == (True, heard_at)
         assert [one.pid for one in message.processes] == [house.watch.standing.own.pid]
     await clock.move(seconds=7)
+    once = house.figures_db.call
+
+    async def unanswered(query: str, *args: object) -> list[Record]:
+        await once(query, *args)
+        raise AuthorityAwayError("The answer was lost.")
+
+    with monkeypatch.context() as lost:
+        lost.setattr(house.figures_db, "call", unanswered)
+        await house.second()
     await house.second()
     answer = await house.api.call("GET", "/v1/ops/log?kind=authority", token=await house.staff())
     (entry,) = read(answer, wire.OpsLog).entries
@@ -267,10 +280,21 @@ async def test_the_controller_of_admission_is_told_of_one_event(house: OpsHouse,
     await house.second()
     second = await newest_second(desk.db)
     assert second is not None
-    signals = signals_of(second, event_id)
-    assert (signals.active_shoppers, signals.seats_free, signals.lock_waits) == (1, 39, 0)
-    assert signals_of(second, other).active_shoppers == 0
-    assert signals_of(second, 99_999).active_shoppers is None, "of an event that is not watched nothing is known"
+    assert (signals_of(second, event_id).seats_free, signals_of(second, other).seats_free) == (39, 40)
+    assert signals_of(second, 99_999).seats_free is None, "of an event that is not watched nothing is known"
+
+
+async def test_the_controller_and_the_screen_mean_the_same_by_tickets_that_are_late(
+    house: OpsHouse, desk: Desk, event_id: int
+) -> None:
+    """An order waits for its tickets; a hold that the issuer has not looked at is no order."""
+    await desk.hold(1)
+    await house.clock.move(seconds=7)
+    signals = Signals(desk.db)
+    assert (await signals.read(event_id))[0].ticketing_lag_s == 0
+    await desk.sell(2)
+    second = await house.second(after_s=4)
+    assert (await signals.read(event_id))[0].ticketing_lag_s == second.house[Figure.TICKETING_LAG_S] == 4
 
 
 async def test_history_by_the_second_and_the_minute_of_the_house_and_of_an_event(
@@ -311,6 +335,75 @@ async def test_a_minute_is_kept_once_whoever_watches(house: OpsHouse, database: 
     rows = await database.fetch("SELECT event_id, minute, count(*) AS n FROM figures_minutes GROUP BY 1, 2")
     assert rows
     assert {row["n"] for row in rows} == {1}
+
+
+async def test_the_minute_in_which_nobody_could_keep_it_is_kept_afterwards(
+    house: OpsHouse, database: Database, clock: Clock
+) -> None:
+    """The authority was away when the minute was over: its seconds are still there."""
+    minute = (await clock.now()).replace(second=0, microsecond=0) + timedelta(minutes=1)
+    await clock.stand_at(minute + timedelta(seconds=10))
+    await house.seconds(3)
+    await house.second(after_s=130)
+    await house.second()
+    rows = await database.fetch("SELECT minute FROM figures_minutes WHERE event_id = 0 ORDER BY 1")
+    assert [row["minute"] for row in rows] == [minute]
+    await house.second(after_s=60)
+    await house.second()
+    rows = await database.fetch("SELECT minute FROM figures_minutes WHERE event_id = 0 ORDER BY 1")
+    assert [row["minute"] for row in rows] == [minute, minute + timedelta(minutes=2)]
+
+
+async def test_a_minute_that_cannot_be_made_holds_up_no_other(
+    house: OpsHouse, database: Database, clock: Clock
+) -> None:
+    minute = (await clock.now()).replace(second=0, microsecond=0) + timedelta(minutes=1)
+    await clock.stand_at(minute)
+    await house.second()
+    await database.fetch("UPDATE figures_seconds SET body = $1", OTHER_RELEASE)
+    await house.second(after_s=60)
+    await house.second(after_s=60)
+    await house.second()
+    rows = await database.fetch("SELECT minute FROM figures_minutes WHERE event_id = 0")
+    assert [row["minute"] for row in rows] == [minute + timedelta(minutes=1)]
+
+
+async def test_what_was_sold_is_counted_anew_when_it_could_not_be_read_for_a_minute(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else each look is at more than the last one, which was too much already."""
+    asked, is_busy, passed_s = [], False, 0.0
+    fetch, time = database.fetch, asyncio.get_running_loop().time
+
+    async def watched(query: str, *args: object) -> list[Record]:
+        if query == sql.query("read_sale_changes"):
+            asked.append(args[0])
+            if is_busy:
+                raise BusyError("It takes too long.")
+        return await fetch(query, *args)
+
+    monkeypatch.setattr(database, "fetch", watched)
+    monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: time() + passed_s)
+    reader = HouseReader(database)
+    await reader.read(frozenset())
+    assert (await reader.read(frozenset())).changes == {}
+    assert asked[1] != ""
+    is_busy = True
+    assert (await reader.read(frozenset())).changes is None
+    passed_s = CHANGES_OF_S + 1
+    await reader.read(frozenset())
+    assert asked[2:] == [asked[2], ""]
+    is_busy = False
+    assert (await reader.read(frozenset())).changes is None, "from now on it is counted"
+    assert (await reader.read(frozenset())).changes == {}
+
+
+async def test_history_is_of_the_databases_time(house: OpsHouse, clock: Clock) -> None:
+    """A host whose clock is an hour ahead would show an empty quarter of an hour."""
+    await clock.stand_at(await clock.now() - timedelta(hours=1))
+    await house.seconds(2)
+    answer = await house.api.call("GET", "/v1/ops/history?step=second", token=await house.staff())
+    assert len(read(answer, wire.OpsHistory).at) == 2
 
 
 OTHER_RELEASE = b"\x80"

@@ -104,6 +104,9 @@ BEGIN
             at timestamptz, principal text, mode text, from_per_minute float8, to_per_minute float8, reason text, words text,
             numbers jsonb)
     LOOP
+        CONTINUE WHEN EXISTS (SELECT FROM admission_changes k
+                               WHERE k.at = v_change.at AND k.event_id = p_event AND k.principal = v_change.principal
+                                 AND k.reason = v_change.reason);  -- the answer was lost, and it is asked for again
         PERFORM note_admission_change(
             p_event, v_change.at, v_change.principal, '', v_change.mode, v_change.from_per_minute, v_change.to_per_minute,
             v_change.reason, v_change.words, v_change.numbers);
@@ -135,13 +138,7 @@ BEGIN
     SELECT v_now,
            (SELECT count(*)::integer FROM pg_stat_activity a
              WHERE a.datname = current_database() AND a.wait_event_type = 'Lock'),
-           (SELECT extract(epoch FROM v_now - min(u.created_at))::float8
-              FROM consumer_offsets k
-             CROSS JOIN LATERAL (SELECT o.created_at FROM outbox o
-                                  WHERE o.xid >= pg_snapshot_xmin(k.snap) AND NOT pg_visible_in_snapshot(o.xid, k.snap)
-                                  ORDER BY o.xid LIMIT 1) u
-             WHERE k.consumer = 'ticket-issuer'),
-           p.payments, p.errors, u.unknown, d.departures, d.bought
+           ticketing_lag(), p.payments, p.errors, u.unknown, d.departures, d.bought
       FROM (SELECT count(*)::integer AS payments,
                    count(*) FILTER (WHERE o.status IN ('UNKNOWN', 'SENT') OR o.decline_code = 'processing-error')::integer
                        AS errors

@@ -29,6 +29,21 @@ CREATE OR REPLACE FUNCTION forget_silent_processes(p_silent interval) RETURNS vo
     DELETE FROM process_figures f WHERE f.heard_at < booking_now() - p_silent
 $$;
 
+-- The log says from when to when a process could not hear the authority. Once: the answer may have been lost on its way.
+CREATE OR REPLACE FUNCTION note_authority_silence(p_process text, p_words text, p_since timestamptz, p_until timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_now    timestamptz := booking_now();
+    v_detail jsonb := jsonb_build_object('from', jsonb_build_object('heard_at', p_since),
+                                         'to', jsonb_build_object('heard_at', p_until));
+BEGIN
+    IF NOT EXISTS (SELECT FROM audit_log l
+                    WHERE l.at >= p_until AND l.action LIKE 'authority-%' AND l.action = 'authority-silent'
+                      AND l.subject = p_process AND l.detail @> v_detail) THEN
+        PERFORM note_change('figures', 'authority-silent', p_process, p_words, v_detail, v_now);
+    END IF;
+END $$;
+
 -- Keep a second, and only the last ones. Whoever kept it first was right: two watchers for a moment do no harm.
 CREATE OR REPLACE FUNCTION keep_second(p_second bigint, p_measured_at timestamptz, p_body bytea, p_kept integer)
 RETURNS void LANGUAGE sql AS $$

@@ -78,7 +78,7 @@ DECLARE
     v_answer  sale_answer;
     v_now     timestamptz;
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtext('alarm-rules'));
+    LOCK TABLE alarm_rules IN SHARE ROW EXCLUSIVE MODE;
     v_answer := seen_key(p_principal, 'alarm-rule', p_key, p_digest, v_subject);
     IF v_answer.code IS NOT NULL THEN
         RETURN v_answer;

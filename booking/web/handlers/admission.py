@@ -9,7 +9,7 @@ from backend_client import wire
 from booking.domain.admission_control import AdmissionMode
 from booking.domain.admission_desk import AdmissionWish
 from booking.services import admission_settings
-from booking.web.addresses import version_of
+from booking.web.addresses import small_number_of
 from booking.web.bodies import invalid
 from booking.web.calls import Call, TypedBody, answer, answer_outcome, to_wire
 
@@ -41,11 +41,11 @@ async def preview_admission(call: Call) -> Response:
 
 async def list_changes(call: Call) -> Response:
     """The log, newest first."""
-    limit = version_of(call.query, "limit")
+    limit = small_number_of(call.query, "limit")
     if limit == 0 or (limit or 1) > admission_settings.MOST_CHANGES:
         raise invalid("query:limit", f"must be from 1 to {admission_settings.MOST_CHANGES}")
     limit = limit or _PAGE
-    found = await admission_settings.list_changes(call.db, call.event_id, version_of(call.query, "after"), limit)
+    found = await admission_settings.list_changes(call.db, call.event_id, small_number_of(call.query, "after"), limit)
     shown = tuple(to_wire(one, wire.AdmissionChange) for one in found)
     older = shown[-1].change_no if len(shown) == limit and shown[-1].change_no > 1 else None
     return answer(wire.AdmissionChangeList(event_id=wire.EventId(call.event_id), changes=shown, next=older))

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from backend_client import wire
 from booking.domain.alarms import Severity
 from booking.domain.errors import ForbiddenError, NotSignedInError
+from booking.domain.figures import Figure
 from booking.figures import history
 from booking.figures.lock_waits import read_lock_waits
 from booking.figures.signals import newest_second
@@ -53,13 +54,22 @@ async def read_history(call: Call) -> Response:
     step = call.query.get("step", "minute")
     if step not in {"second", "minute"}:
         raise invalid("query:step", "must be `second` or `minute`")
-    until = addresses.instant_of(call.query, "until") or datetime.now(UTC) + timedelta(days=1)
-    longest = _SECONDS_SHOWN if step == "second" else _LONGEST_HISTORY
-    after = addresses.instant_of(call.query, "from") or min(until, datetime.now(UTC)) - longest
     event_id = addresses.optional_event_id_of(call.query)
-    names = frozenset(filter(None, call.query.get("names", "").split(","))) or None
+    names = _figure_names_of(call.query.get("names", ""))
+    asked_until, asked_after = addresses.instant_of(call.query, "until"), addresses.instant_of(call.query, "from")
+    now = await history.server_time(call.db)
+    until = asked_until or now + timedelta(days=1)
+    longest = _SECONDS_SHOWN if step == "second" else _LONGEST_HISTORY
+    after = asked_after or min(until, now) - longest
     read = history.read_seconds if step == "second" else history.read_minutes
     return answer(to_wire(await read(call.db, after, until, event_id, names), wire.OpsHistory))
+
+
+def _figure_names_of(text: str) -> frozenset[str] | None:
+    names = frozenset(filter(None, text.split(",")))
+    if not names <= set(Figure):
+        raise invalid("query:names", "must be names of figures, divided by commas")
+    return names or None
 
 
 async def lock_waits(call: Call) -> Response:
@@ -118,7 +128,7 @@ async def read_log(call: Call) -> Response:
     kind = call.query.get("kind")
     if kind is not None and kind not in set(LogKind):
         raise invalid("query:kind", f"must be one of {', '.join(LogKind)}")
-    limit = addresses.version_of(call.query, "limit")
+    limit = addresses.small_number_of(call.query, "limit")
     if limit is not None and not 1 <= limit <= operations_log.MOST:
         raise invalid("query:limit", f"must be from 1 to {operations_log.MOST}")
     page = await operations_log.read_log(
