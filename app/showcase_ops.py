@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from backend_client.testing import FakeBookingServer
 from backend_client.testing_ops import Minutes, plain_control
+from backend_client.testing_rules import delivered
 from backend_client.wire import (
     AdmissionReason,
     OpsAlarm,
@@ -62,7 +63,7 @@ def play_evening(server: FakeBookingServer, *, seconds: int = 900, trouble_at: i
     A hole of a minute lies eight minutes back: the feed was away.
     """
     ops, now = server.ops, server.house.now().replace(microsecond=0)
-    ops.told, ops.rules = [], RULES
+    ops.told, ops.rules = [], tuple(delivered(rule) for rule in RULES)
     ops.names = {"omar": "Omar Haddad", "sofia": "Sofia Lindqvist", "ada": "Ada Moreira"}
     control = plain_control(server.house)
     ops.control = replace(control, settings=replace(control.settings, changed_by="Omar Haddad"))

@@ -30,6 +30,7 @@ from backend_client.testing_ops import OpsDesk
 from backend_client.testing_plans import PlanShelf
 from backend_client.testing_refunds import OrderBook
 from backend_client.testing_routes import ROUTES
+from backend_client.testing_rules import field_of
 from backend_client.testing_settings import SettingsBook
 from backend_client.wire import (
     IDEMPOTENCY_KEY_HEADER,
@@ -205,12 +206,12 @@ class FakeBookingServer(FeedSide):
         try:
             role, device_id = self._caller(request)
             if known is not None:
-                return self._replay(known, digest)
+                return self._replay(known, digest, self.ops.read_again(request.method, request.url.path))
             answer = self._route(request, role, device_id)
         except RefusalError as error:
             return self._problem(error.code, error.seats, {}, error.offer, error.fields)
-        except msgspec.ValidationError:
-            return self._problem(ErrorCode.INVALID_REQUEST, (), {})
+        except msgspec.ValidationError as error:
+            return self._problem(ErrorCode.INVALID_REQUEST, (), {}, fields=(field_of(error),))
         if isinstance(answer, bytes):
             return httpx.Response(200, content=answer, headers={"Content-Type": SEATS_MEDIA_TYPE})
         status = 201 if request.method == "POST" else 200
@@ -219,10 +220,11 @@ class FakeBookingServer(FeedSide):
             self._answers[key] = (digest, status, content)
         return httpx.Response(status, content=content, headers=_JSON)
 
-    def _replay(self, known: tuple[str, int, bytes], digest: str) -> httpx.Response:
+    def _replay(self, known: tuple[str, int, bytes], digest: str, now: object | None) -> httpx.Response:
         if known[0] != digest:
             return self._problem(ErrorCode.KEY_REUSED, (), {})
-        return httpx.Response(known[1], content=known[2], headers={**_JSON, REPLAYED_HEADER: "true"})
+        content = known[2] if now is None else msgspec.json.encode(now)
+        return httpx.Response(known[1], content=content, headers={**_JSON, REPLAYED_HEADER: "true"})
 
     def _problem(
         self,

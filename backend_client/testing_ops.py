@@ -15,6 +15,7 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import replace
 
+from backend_client import testing_rules
 from backend_client.testing_house import House, RefusalError
 from backend_client.testing_items import AreaCall
 from backend_client.wire import (
@@ -38,6 +39,7 @@ from backend_client.wire import (
     OpsAlarmAcknowledgement,
     OpsAlarmList,
     OpsAlarmRule,
+    OpsAlarmRuleChange,
     OpsAlarmRuleList,
     OpsEventFigures,
     OpsFigures,
@@ -57,6 +59,7 @@ from backend_client.wire import (
 
 _OPERATORS = frozenset({Role.OPS, Role.SUPERVISOR, Role.ADMIN})
 _ADMINS = frozenset({Role.ADMIN})
+_RULE = "/v1/ops/alarm-rules/([a-z-]+)"
 _EVENT_ADMISSION = r"/v1/events/(\d+)/admission"
 _NUMBERS = ("mode", "cap_per_minute", "manual_per_minute", "least_per_minute", "total_active_users")
 _TARGETS = AdmissionTargets(
@@ -189,6 +192,25 @@ class OpsDesk:
 
     def end_session(self, call: AreaCall, match: re.Match[str]) -> OpsSessionEnded:
         """End the session of that number and beginning; another beginning is another session."""
+    def change_rule(self, call: AreaCall, match: re.Match[str]) -> OpsAlarmRule:
+        """Set the limit of an alarm, from the version that was seen."""
+        change = msgspec.json.decode(call.content, type=OpsAlarmRuleChange)
+        before = testing_rules.find_rule(self.rules, match.group(1))
+        after = testing_rules.changed(before, change)
+        self.put_rule(after)
+        changes = testing_rules.differences(before, after)
+        self._note(call, OpsLogKind.ALARM, "alarm-rule-changed", after.rule, change.reason, changes, of_event=False)
+        return after
+
+    def put_rule(self, rule: OpsAlarmRule) -> None:
+        """Set a limit as somebody did."""
+        self.rules = tuple(rule if kept.rule == rule.rule else kept for kept in self.rules)
+
+    def read_again(self, method: str, path: str) -> OpsAlarmRule | None:
+        """What the answer to a repeated call is now, where it is not the first one once more."""
+        match = re.fullmatch(_RULE, path)
+        return testing_rules.find_rule(self.rules, match.group(1)) if match and method == "PUT" else None
+
         body = msgspec.json.decode(call.content, type=OpsSessionEnd)
         pid = int(match.group(1))
         known = [
@@ -294,12 +316,13 @@ class OpsDesk:
 
     def _note(
         self, call: AreaCall, kind: OpsLogKind, action: str, subject: str, reason: str,
-        changes: tuple[OpsLogChange, ...] = (),
+        changes: tuple[OpsLogChange, ...] = (), *, of_event: bool = True,
     ) -> None:  # fmt: skip
         self.log.append(
             OpsLogEntry(
                 entry_id=f"audit:{len(self.log) + 1}", at=self.house.now(), kind=kind, action=action,
-                who=self._who(call), subject=subject, reason=reason, event_id=self.house.event_id, changes=changes,
+                who=self._who(call), subject=subject, reason=reason,
+                event_id=self.house.event_id if of_event else None, changes=changes,
             )
         )  # fmt: skip
 
@@ -348,6 +371,7 @@ _ROUTES: tuple[tuple[str, str, frozenset[Role], _Handler], ...] = (
     ("GET", "/v1/ops/alarm-rules", _OPERATORS, OpsDesk.list_rules),
     ("POST", r"/v1/ops/sessions/(\d+)/end", _ADMINS, OpsDesk.end_session),
     ("GET", "/v1/ops/log", _OPERATORS, OpsDesk.read_log),
+    ("PUT", _RULE, _OPERATORS, OpsDesk.change_rule),
     ("GET", _EVENT_ADMISSION, _OPERATORS, OpsDesk.read_admission),
     ("PUT", _EVENT_ADMISSION, _OPERATORS, OpsDesk.set_admission),
     ("POST", f"{_EVENT_ADMISSION}/preview", _OPERATORS, OpsDesk.preview),

@@ -96,6 +96,8 @@ class Patience:
     """Between two readings of the alarms while nobody looks at the figures."""
     admission_s: float = 2.0
     """Between two readings of the admission's settings while they are looked at."""
+    limits_s: float = 5.0
+    """Between two readings of the limits of alarms while they are looked at."""
 
 
 def _utc_now() -> datetime:

@@ -253,9 +253,11 @@ class OpsBoard:
             self._tell(OpsPart.ALARMS)
 
     def put_rules(self, rules: tuple[OpsAlarmRule, ...]) -> None:
-        """When alarms are raised: the limits that are drawn in."""
-        if rules != self.rules:
-            self.rules = rules
+        """When alarms are raised: the limits that are drawn in. A list that was read before a change undoes none."""
+        known = {rule.rule: rule for rule in self.rules}
+        fresh = tuple(max(known.get(rule.rule, rule), rule, key=_version) for rule in rules)
+        if fresh != self.rules:
+            self.rules = fresh
             self._tell(OpsPart.ALARMS)
 
     def alarm(self, alarm_id: UUID) -> OpsAlarm | None:
@@ -283,6 +285,14 @@ class OpsBoard:
         """How admission stands is not known any more."""
         if code != self.control_trouble:
             self.control_trouble = code
+    def put_rule(self, rule: OpsAlarmRule) -> None:
+        """One rule as it is set now."""
+        self.put_rules(tuple(rule if kept.rule == rule.rule else kept for kept in self.rules))
+
+    def rule(self, name: str) -> OpsAlarmRule | None:
+        """A rule by its own name."""
+        return next((rule for rule in self.rules if rule.rule == name), None)
+
             self._tell(OpsPart.CONTROL)
 
     def put_draft(self, draft: AdmissionDraft) -> None:
@@ -400,3 +410,12 @@ def _by_age(figures: OpsFigures) -> dict[str, float]:
 
 def _is_old(group: OpsUnknownPayments) -> bool:
     return group.from_s >= OLD_PAYMENT_S
+def _version(rule: OpsAlarmRule) -> int:
+    return rule.version
+
+
+def admission_key(event_id: EventId | None) -> str:
+    """What a change of an event's admission is called among the acts whose answer is not known."""
+    return f"admission-{event_id}"
+
+

@@ -18,6 +18,7 @@ class Permission(StrEnum):
     SEE_ALL_SALES = "see-all-sales"
     SEE_OPS = "see-ops"
     TUNE_ADMISSION = "tune-admission"
+    SET_LIMITS = "set-limits"
     READ_ITEMS = "read-items"
     RECONCILE = "reconcile"
     FIND_ORDERS = "find-orders"
@@ -34,7 +35,7 @@ _EVERYONE = frozenset({Permission.SEE_EVENTS})
 _COUNTER = _EVERYONE | {Permission.SELL, Permission.PRINT, Permission.FIND_ORDERS, Permission.REFUND}
 _READERS = _EVERYONE | {
     Permission.SEE_ALL_SALES, Permission.SEE_OPS, Permission.READ_ITEMS, Permission.FIND_ORDERS,
-    Permission.READ_SETTINGS, Permission.SET_EVENTS,
+    Permission.READ_SETTINGS, Permission.SET_EVENTS, Permission.SET_LIMITS,
 }  # fmt: skip
 _SUPERVISOR = _COUNTER | _READERS | {
     Permission.RECONCILE, Permission.DRAW_PLANS, Permission.SET_CLERK_REFUNDS, Permission.SET_TILL,
