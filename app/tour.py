@@ -6,22 +6,21 @@ follow; nothing sleeps, every wait is for a condition and has a deadline.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Coroutine
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from time import monotonic
 from typing import Any, Final
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app import tour_money
+from app import hands, tour_money
 from app.bridge.pictures import all_drawn, picture_of
 from app.core.sale import Sale, SaleState
+from app.hands import HandsError
 from app.i18n import figures
 from app.main import DONE, FOUND_WRONG, Console
 from app.screens.bindings import Credentials
@@ -30,14 +29,11 @@ from app.screens.seat_words import seat_ref
 from app.tour_plan import ALONE, Report, SoldLine, TourStep
 from backend_client.feed_protocol import FeedState
 from backend_client.wire import TicketStatus
-from widgets.async_button import AsyncButton
 
-WAIT_S: Final = 30.0
-_LEFT: Final = Qt.MouseButton.LeftButton
 _ENDS: Final = {SaleState.HELD, SaleState.PAID, SaleState.DONE, SaleState.EXPIRED, SaleState.UNKNOWN}
 
 
-class TourError(Exception):
+class TourError(HandsError):
     """The console did not do what the plan expects."""
 
     code = "tour-failed"
@@ -61,7 +57,7 @@ class Tour:
         self._write()
         try:
             await self._walk()
-        except TourError as error:
+        except HandsError as error:
             await self._fail(str(error))
         except Exception as error:
             await self._fail(f"{type(error).__name__}: {error}")
@@ -108,17 +104,12 @@ class Tour:
             await steps[step.kind](step)
 
     async def _sign_in(self) -> None:
-        screens = self.console.window.screens
         await self.until(lambda: "start" not in self.console.deeds.running, "the console to start")
         if self.console.desk.store.session is None:
             if self.credentials is None:
                 raise TourError("nobody is signed in, and no name was given")
             await self.take_picture("sign-in")
-            screens.sign_in.name.clear()
-            self._type(screens.sign_in.name, self.credentials.name)
-            self._type(screens.sign_in.password, self.credentials.password)
-            await self.press(screens.sign_in.sign_in)
-            await self.until(lambda: self.console.desk.store.session is not None, "the sign-in to be accepted")
+            await hands.sign_in(self.console, self.credentials)
         await self.until(lambda: not {"start", "sign-in"} & self.console.deeds.running, "the events to be loaded")
         self.reach("signed-in")
 
@@ -127,8 +118,7 @@ class Tour:
         events = screens.events
         await self.until(events.model.rowCount, "an event to be listed")
         await self.take_picture("events")
-        box = events.list.visualRect(events.model.index(0))
-        QTest.mouseClick(events.list.viewport(), _LEFT, Qt.KeyboardModifier.NoModifier, box.center())
+        hands.click_line(events.list, events.model.index(0))
         await self.until(lambda: screens.current is screens.counter, "the event to open")
         await self.until(lambda: store.feed_state is FeedState.LIVE, "the map to be live")
         self.report.event_id = store.event.event_id if store.event is not None else None
@@ -231,10 +221,7 @@ class Tour:
 
     async def _pick(self, seat_no: int) -> None:
         """Click a seat where the map shows it."""
-        seat_map = self.counter.map
-        seat_map.ensure_visible(seat_no)
-        await asyncio.sleep(0)
-        QTest.mouseClick(seat_map, _LEFT, Qt.KeyboardModifier.NoModifier, seat_map.seat_rect(seat_no).center())
+        await hands.click_seat(self.counter.map, seat_no)
         await self.until(lambda: self.sale is not None and seat_no in self.sale.seats, f"seat {seat_no} to be picked")
 
     def _free_seats(self, count: int) -> list[int]:
@@ -289,25 +276,10 @@ class Tour:
         return None if self.sale is None else self.sale.state
 
     async def press(self, button: QWidget) -> None:
-        if isinstance(button, AsyncButton):
-            await self.until(lambda: button.listens, f"{button.accessibleName()!r} to listen")
-        if not button.isVisible() or not button.isEnabled():
-            raise TourError(f"cannot press {button.accessibleName()!r}: it is not there")
-        QTest.mouseClick(
-            button, _LEFT, Qt.KeyboardModifier.NoModifier, QPoint(button.width() // 2, button.height() // 2)
-        )
-
-    @staticmethod
-    def _type(field_: QWidget, text: str) -> None:
-        field_.setFocus()
-        QTest.keyClicks(field_, text)
+        await hands.press(button)
 
     async def until(self, condition: Callable[[], object], what: str) -> None:
-        end = monotonic() + WAIT_S
-        while not condition():
-            if monotonic() > end:
-                raise TourError(f"waited {WAIT_S:.0f} s for {what}")
-            await asyncio.sleep(0.01)
+        await hands.until(condition, what)
 
     async def take_picture(self, name: str, dialog: QWidget | None = None, *, at_once: bool = False) -> None:
         """A picture of the window with the dialog over it, once what is due has been drawn (or of what soon passes)."""
@@ -358,7 +330,7 @@ class Tour:
         self.report.problems.append(problem)
         try:
             await self.take_picture("problem")
-        except TourError as error:
+        except HandsError as error:
             self.report.problems.append(str(error))
 
     def reach(self, step: str) -> None:
