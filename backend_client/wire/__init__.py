@@ -70,6 +70,7 @@ from backend_client.wire.base import (
     ShortText,
     TicketId,
 )
+from backend_client.wire.causes import Cause, CauseCode
 from backend_client.wire.control import (
     AccessCode,
     AccessCodeList,
@@ -320,6 +321,8 @@ __all__ = [
     "CardReader",
     "CardReaderChange",
     "CardReaderList",
+    "Cause",
+    "CauseCode",
     "ChannelProviders",
     "ChannelProvidersChange",
     "ChannelProvidersList",

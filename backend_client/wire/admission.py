@@ -12,6 +12,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from backend_client.wire.base import EventId, Message, RequestMessage, ShortText
+from backend_client.wire.causes import Cause
 from backend_client.wire.queue import RoomAvailability, RoomPhase
 
 PerMinute = Annotated[int, Meta(ge=0, le=600_000)]
@@ -94,7 +95,8 @@ class AdmissionFigures(Message, frozen=True, kw_only=True):
 class AdmissionRoom(Message, frozen=True, kw_only=True):
     """The event's room as the controller saw it last. `is_there`: it answered the last time it was asked.
 
-    `new_users_per_minute` is set in the room now, `let_in_per_minute` measured there; `problem`: why it is not.
+    `new_users_per_minute` is set in the room now, `let_in_per_minute` measured there; `problem`: why it is not, in
+    English, and `problem_cause` the same in a code.
     """
 
     url: str
@@ -110,12 +112,14 @@ class AdmissionRoom(Message, frozen=True, kw_only=True):
     is_letting_in: bool = False
     is_paused: bool = False
     problem: str = ""
+    problem_cause: Cause | None = None
 
 
 class AdmissionControl(Message, frozen=True, kw_only=True):
     """Set beside measured. `per_minute` is what the room is told; `good_per_minute` the rate that went well.
 
     `is_steered`: a controller has decided within the last seconds (`decided_at`); without one the room keeps its rate.
+    `words` says in English why it is so, `cause` the same in a code.
     `room` is absent for an event whose room has not made itself known.
     """
 
@@ -130,6 +134,7 @@ class AdmissionControl(Message, frozen=True, kw_only=True):
     decided_at: datetime | None = None
     figures: AdmissionFigures | None = None
     room: AdmissionRoom | None = None
+    cause: Cause | None = None
 
 
 class AdmissionTargetsChange(RequestMessage, frozen=True, kw_only=True):
@@ -192,7 +197,10 @@ class AdmissionPreview(Message, frozen=True, kw_only=True):
 
 
 class AdmissionChange(Message, frozen=True, kw_only=True):
-    """One line of the log: who, when, from, to, why. `by` is `controller` or `staff:ID`; `numbers`: its grounds."""
+    """One line of the log: who, when, from, to, why. `by` is `controller` or `staff:ID`; `numbers`: its grounds.
+
+    `words` are a person's own, or the controller's in English, with `cause` as the same in a code.
+    """
 
     change_no: int
     at: datetime
@@ -204,6 +212,7 @@ class AdmissionChange(Message, frozen=True, kw_only=True):
     reason: AdmissionReason
     words: str
     numbers: dict[str, float]
+    cause: Cause | None = None
 
 
 class AdmissionChangeList(Message, frozen=True, kw_only=True):

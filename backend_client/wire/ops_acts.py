@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from backend_client.wire.base import EventId, Instant, Message, RequestMessage, ShortText
+from backend_client.wire.causes import Cause
 
 
 class OpsSessionEnd(RequestMessage, frozen=True, kw_only=True):
@@ -53,7 +54,10 @@ class OpsLogChange(Message, frozen=True, kw_only=True):
 
 
 class OpsLogEntry(Message, frozen=True, kw_only=True):
-    """Who, when, from, to, why. `who` is a person's name, or `controller`, `alarms`."""
+    """Who, when, from, to, why. `who` is a person's name, or `controller`, `alarms`, `figures`.
+
+    `reason` is a person's own, or a program's in English, with `cause` as the same in a code.
+    """
 
     entry_id: str
     at: datetime
@@ -64,6 +68,7 @@ class OpsLogEntry(Message, frozen=True, kw_only=True):
     reason: str
     event_id: EventId | None = None
     changes: tuple[OpsLogChange, ...] = ()
+    cause: Cause | None = None
 
 
 class OpsLog(Message, frozen=True, kw_only=True):

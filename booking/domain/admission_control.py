@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
 
+from booking.domain.admission_causes import Cause, CauseCode
 from booking.domain.admission_control_law import LawSettings, LawState, next_rate
 from booking.domain.admission_control_signals import (
     AdmissionLimits,
@@ -35,7 +36,7 @@ class AdmissionMode(StrEnum):
 
 
 class AdmissionReason(StrEnum):
-    """Why the rate is another one now; a console words them in its language, `AdmissionWhy.words` is English."""
+    """Why the rate is another one now, in a word; `AdmissionWhy.cause` says more."""
 
     STRAIN = "strain"
     RECOVERING = "recovering"
@@ -60,11 +61,15 @@ class AdmissionVersionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AdmissionWhy:
-    """A reason in a code, in words, and the numbers that it rests on."""
+    """A reason in a code, in words, and the numbers that it rests on.
+
+    `cause`: the words as a code with parameters; a person's own words have none.
+    """
 
     code: AdmissionReason
     words: str
     numbers: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    cause: Cause | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,22 +137,30 @@ def decide(
     Never above the cap, never below 0, never more than before while the authority is away; with all else equal a worse
     figure never gives a higher rate.
     """
+    after, _, change = decide_and_say(state, settings, signals, measured_at, at)
+    return after, change
+
+
+def decide_and_say(
+    state: AdmissionState, settings: AdmissionSettings, signals: AdmissionSignals, measured_at: datetime, at: datetime
+) -> tuple[AdmissionState, AdmissionWhy, AdmissionChange | None]:
+    """As `decide`, and why, also where nothing is to be recorded."""
     step_s = 0.0 if state.at is None else min(max((at - state.at).total_seconds(), 0.0), _LONGEST_STEP_S)
     law, wanted, why = _wanted(state, settings, signals, measured_at, at, step_s)
     told = _told(state.per_minute, wanted, settings)
     after = AdmissionState(told, law, why.code, at)
     if told == state.per_minute and why.code in {state.reason, AdmissionReason.PROBING, AdmissionReason.RECOVERING}:
-        return after, None
+        return after, why, None
     if told == state.per_minute and why.code is AdmissionReason.STRAIN:
-        return after, None
-    return after, AdmissionChange(at, BY_CONTROLLER, settings.mode, state.per_minute, told, why)
+        return after, why, None
+    return after, why, AdmissionChange(at, BY_CONTROLLER, settings.mode, state.per_minute, told, why)
 
 
 def explain(
     state: AdmissionState, settings: AdmissionSettings, signals: AdmissionSignals, measured_at: datetime, at: datetime
 ) -> AdmissionWhy:
-    """Why `decide` would decide as it does, also where nothing changes."""
-    return _wanted(state, settings, signals, measured_at, at, 0.0)[2]
+    """Why it would be as it is a second later."""
+    return _wanted(state, settings, signals, measured_at, at, 1.0)[2]
 
 
 def change_settings(
@@ -204,13 +217,12 @@ def _wanted(
     held = replace(state.law, rate=min(state.law.rate, settings.least_per_minute), calm_s=0.0)
     age_s = (at - measured_at).total_seconds()
     if signals.authority_away:
-        why = AdmissionWhy(AdmissionReason.AUTHORITY_AWAY, "the event's database does not answer: nobody is let in")
-        return held, 0.0, why
+        return held, 0.0, _because(AdmissionReason.AUTHORITY_AWAY, Cause(CauseCode.AUTHORITY_AWAY))
     if signals.nothing_known or age_s > STALE_AFTER.total_seconds():
-        words = f"no figures for {age_s:.0f} s: nobody is let in until they come again"
-        return held, 0.0, AdmissionWhy(AdmissionReason.FIGURES_MISSING, words, MappingProxyType({"age_s": age_s}))
+        cause = Cause(CauseCode.FIGURES_MISSING, numbers={"age_s": age_s})
+        return held, 0.0, _because(AdmissionReason.FIGURES_MISSING, cause, cause.numbers)
     if settings.mode is AdmissionMode.PAUSED:
-        return held, 0.0, AdmissionWhy(AdmissionReason.PAUSED, "paused by ops: nobody is let in")
+        return held, 0.0, _because(AdmissionReason.PAUSED, Cause(CauseCode.PAUSED))
     if settings.mode is AdmissionMode.MANUAL:
         return _by_hand(state, settings, step_s)
     return _by_law(state, settings, signals, step_s)
@@ -220,10 +232,8 @@ def _by_hand(state: AdmissionState, settings: AdmissionSettings, step_s: float) 
     """To ops' rate, upwards no faster than the law would rise."""
     goal, least = settings.manual_per_minute, min(settings.least_per_minute, settings.manual_per_minute)
     rate = min(goal, max(state.per_minute, least) * settings.law.rise_factor**step_s)
-    why = AdmissionWhy(
-        AdmissionReason.MANUAL, f"set by hand to {goal:.0f} a minute", MappingProxyType({"manual_per_minute": goal})
-    )
-    return replace(state.law, rate=rate, calm_s=0.0), rate, why
+    cause = Cause(CauseCode.SET_BY_HAND, numbers={"manual_per_minute": goal})
+    return replace(state.law, rate=rate, calm_s=0.0), rate, _because(AdmissionReason.MANUAL, cause, cause.numbers)
 
 
 def _by_law(
@@ -262,25 +272,47 @@ def _why(
     name, strain = pressed
     numbers = {"strain": round(strain, 3), "good_per_minute": round(law.good, 1)}
     if room is not None and room < law.rate:
-        numbers |= {"active_shoppers": signals.active_shoppers or 0.0, "most": float(settings.total_active_users)}
-        if signals.seats_free is not None and signals.seats_free < settings.total_active_users:
-            numbers |= {"seats_free": signals.seats_free}
-            words = f"{signals.active_shoppers:.0f} shoppers inside, {signals.seats_free:.0f} seats are free"
-            return AdmissionWhy(AdmissionReason.FEW_SEATS_LEFT, words, MappingProxyType(numbers))
-        words = f"{signals.active_shoppers:.0f} shoppers inside, {settings.total_active_users} may be"
-        return AdmissionWhy(AdmissionReason.SHOPPERS_AT_LIMIT, words, MappingProxyType(numbers))
+        return _full(settings, signals, numbers)
     if law.rate < state.law.rate or (strain > 1 and law.rate <= settings.least_per_minute):
-        value, limit = getattr(signals, name, None), getattr(settings.limits, name, 0.0)
-        numbers |= {name: value or 0.0, "limit": limit} if name else {}
-        words = f"{name} is {value or 0:.3g}, its limit {limit:.3g}" if name else "the last seconds were over the limit"
-        return AdmissionWhy(AdmissionReason.STRAIN, words, MappingProxyType(numbers))
+        cause, grounds = _pressed(settings, signals, name, strain)
+        return _because(AdmissionReason.STRAIN, cause, numbers | grounds)
     if law.rate >= settings.cap_per_minute:
-        return AdmissionWhy(AdmissionReason.CAP, "all is calm: ops' cap", MappingProxyType(numbers))
-    if law.rate < law.good * settings.law.return_share:
-        words = f"back towards {law.good * settings.law.return_share:.0f} a minute, which went well before"
-        return AdmissionWhy(AdmissionReason.RECOVERING, words, MappingProxyType(numbers))
-    words = "calm: a little more is tried" if law.rate > state.law.rate else "near a limit: kept as it is"
-    return AdmissionWhy(AdmissionReason.PROBING, words, MappingProxyType(numbers))
+        cause = Cause(CauseCode.AT_CAP, numbers={"cap_per_minute": settings.cap_per_minute})
+        return _because(AdmissionReason.CAP, cause, numbers)
+    goal = law.good * settings.law.return_share
+    if law.rate < goal:
+        cause = Cause(CauseCode.BACK_TOWARDS, numbers={"goal_per_minute": goal})
+        return _because(AdmissionReason.RECOVERING, cause, numbers)
+    code = CauseCode.TRIES_MORE if law.rate > state.law.rate else CauseCode.KEPT_NEAR_LIMIT
+    return _because(AdmissionReason.PROBING, Cause(code), numbers)
+
+
+def _full(settings: AdmissionSettings, signals: AdmissionSignals, numbers: dict[str, float]) -> AdmissionWhy:
+    inside, most = signals.active_shoppers or 0.0, float(settings.total_active_users)
+    grounds = {**numbers, "active_shoppers": inside, "most": most}
+    if signals.seats_free is not None and signals.seats_free < most:
+        seats = {"active_shoppers": inside, "seats_free": signals.seats_free}
+        cause = Cause(CauseCode.FEW_SEATS_LEFT, numbers=seats)
+        return _because(AdmissionReason.FEW_SEATS_LEFT, cause, grounds | seats)
+    cause = Cause(CauseCode.SHOPPERS_AT_LIMIT, numbers={"active_shoppers": inside, "most": most})
+    return _because(AdmissionReason.SHOPPERS_AT_LIMIT, cause, grounds)
+
+
+def _pressed(
+    settings: AdmissionSettings, signals: AdmissionSignals, name: str, strain: float
+) -> tuple[Cause, dict[str, float]]:
+    """The figure that is over its limit now; one that is not any more has done it in the seconds before."""
+    if not name:
+        return Cause(CauseCode.OVER_LIMIT_LATELY, numbers={"strain": strain}), {}
+    value, limit = getattr(signals, name) or 0.0, getattr(settings.limits, name)
+    grounds = {name: value, "limit": limit}
+    if strain <= 1:
+        return Cause(CauseCode.OVER_LIMIT_LATELY, numbers={"strain": strain}), grounds
+    return Cause(CauseCode.OVER_LIMIT, name, {"value": value, "limit": limit, "strain": strain}), grounds
+
+
+def _because(reason: AdmissionReason, cause: Cause, numbers: Mapping[str, float] | None = None) -> AdmissionWhy:
+    return AdmissionWhy(reason, cause.words, MappingProxyType(dict(numbers or {})), cause)
 
 
 def _told(before: float, wanted: float, settings: AdmissionSettings) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 
+from booking.domain.admission_causes import Cause
 from booking.domain.admission_control import AdmissionMode, AdmissionReason, AdmissionSettings
 from booking.domain.admission_control_signals import AdmissionLimits
 from booking.domain.admission_steering import RoomSight
@@ -118,6 +119,7 @@ class AdmissionPicture:
     decided_at: datetime | None = None
     figures: SeenFigures | None = None
     room: RoomSight | None = None
+    cause: Cause | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,3 +136,4 @@ class LoggedChange:
     reason: AdmissionReason
     words: str
     numbers: Mapping[str, float]
+    cause: Cause | None = None

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from math import ceil
 
+from booking.domain.admission_causes import Cause
 from booking.domain.admission_control import (
     AdmissionChange,
     AdmissionMode,
     AdmissionSettings,
     AdmissionState,
     AdmissionWhy,
-    decide,
-    explain,
+    decide_and_say,
 )
 from booking.domain.admission_control_law import LawState
 from booking.domain.admission_control_signals import AdmissionSignals
@@ -28,6 +28,7 @@ from booking.domain.admission_control_signals import AdmissionSignals
 class RoomSight:
     """A room as it was seen last. `version` is that of its settings; `problem` says why it is not there.
 
+    `problem_cause` is the same in a code.
     `pause_told`: the pause that the room is in was told by the controller, which may also end it; one that somebody
     made in the room itself is left alone.
     """
@@ -47,6 +48,7 @@ class RoomSight:
     version: int = 0
     pause_told: bool = False
     problem: str = ""
+    problem_cause: Cause | None = None
 
 
 def take_over(state: AdmissionState | None, settings: AdmissionSettings, room: RoomSight) -> AdmissionState:
@@ -70,8 +72,7 @@ def step(
 
     What a room that is not there cannot be told is not raised: it would come back to a rate that nobody has tried.
     """
-    why = explain(state, settings, signals, measured_at, at)
-    after, change = decide(state, settings, signals, measured_at, at)
+    after, why, change = decide_and_say(state, settings, signals, measured_at, at)
     if room.is_there or after.per_minute <= state.per_minute:
         return after, why, change
     kept = replace(after, per_minute=state.per_minute, law=replace(after.law, rate=state.law.rate))

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from time import perf_counter, process_time
 
 from booking import sql
+from booking.domain.admission_causes import Cause, CauseCode
 from booking.domain.errors import AuthorityAwayError, BusyError, UnavailableError
 from booking.domain.figures import Figure
 from booking.figures.alarm_keeper import AlarmKeeper
@@ -121,8 +122,8 @@ class Watch:
         since, until = self._silence
         silent_s = (until - since).total_seconds()
         if self.watches and silent_s >= SILENCE_TOLD_AFTER_S:
-            words = f"not heard for {silent_s:.0f} s"
-            await self._db.call(sql.query("note_authority_silence"), self._collector.name, words, since, until)
+            cause = Cause(CauseCode.AUTHORITY_SILENT, numbers={"silent_s": silent_s})
+            await self._db.call(sql.query("note_authority_silence"), self._collector.name, cause.words, since, until)
         self._silence = None
 
     async def _report(self, report: ProcessReport) -> datetime:

@@ -45,7 +45,7 @@ async def read_admission(db: Database, event_id: int) -> AdmissionPicture:
         reason=shown.reason, words=row["words"] or "", server_time=row["server_time"], decided_at=decided_at,
         is_steered=settings.version > 0 and decided_at is not None
         and row["server_time"] - decided_at < STEERED_WITHIN,
-        figures=queries.figures_of(row), room=room,
+        figures=queries.figures_of(row), room=room, cause=queries.cause_of(row),
     )  # fmt: skip
 
 

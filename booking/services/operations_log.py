@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
+from booking.domain.admission_causes import Cause, CauseCode
 from booking.store import figures_calls
 from booking.store.connection import Record
 from booking.store.database import Database
@@ -39,7 +41,7 @@ class LogChange:
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """`who`: a person's name, `controller`, `alarms`, `figures`."""
+    """`who`: a person's name, `controller`, `alarms`, `figures`. `cause`: a program's reason as a code."""
 
     entry_id: str
     at: datetime
@@ -50,6 +52,7 @@ class LogEntry:
     reason: str
     event_id: int | None
     changes: tuple[LogChange, ...]
+    cause: Cause | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +81,17 @@ def _entry(row: Record) -> LogEntry:
     detail = msgspec.json.decode(row["detail"])
     return LogEntry(
         row["entry_id"], row["at"], LogKind(row["kind"]), row["action"], row["who"], row["subject"], row["reason"],
-        row["event_id"], tuple(_changes(detail.get("from"), detail.get("to"))),
+        row["event_id"], tuple(_changes(detail.get("from"), detail.get("to"))), _cause(row["action"], detail),
     )  # fmt: skip
+
+
+def _cause(action: str, detail: Mapping[str, Any]) -> Cause | None:
+    if detail.get("cause") is not None:
+        return msgspec.convert(detail["cause"], Cause)
+    if action == "authority-silent":
+        since, until = (datetime.fromisoformat(detail[end]["heard_at"]) for end in ("from", "to"))
+        return Cause(CauseCode.AUTHORITY_SILENT, numbers={"silent_s": (until - since).total_seconds()})
+    return None
 
 
 def _changes(was: object, now: object) -> list[LogChange]:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import msgspec
 
+from booking.domain.admission_causes import Cause, CauseCode
 from booking.domain.admission_control import AdmissionChange, AdmissionMode, AdmissionReason, AdmissionState
 from booking.domain.admission_control_law import LawState
 from booking.domain.admission_control_signals import AdmissionLimits
@@ -60,7 +61,13 @@ def room_of(row: Record) -> RoomSight | None:
     """The room as the controller saw it last; one that it has not seen yet is known by its address alone."""
     if row["room"] is not None:
         return msgspec.json.decode(row["room"], type=RoomSight)
-    return None if row["url"] is None else RoomSight(url=row["url"], problem="the controller has not asked it yet")
+    cause = Cause(CauseCode.ROOM_NOT_ASKED)
+    return None if row["url"] is None else RoomSight(url=row["url"], problem=cause.words, problem_cause=cause)
+
+
+def cause_of(row: Record) -> Cause | None:
+    """The column `cause`; None for a person's words, and for those from before causes were kept."""
+    return None if row["cause"] is None else msgspec.json.decode(row["cause"], type=Cause)
 
 
 def figures_of(row: Record) -> SeenFigures | None:
@@ -89,7 +96,10 @@ async def change_settings(
 async def list_changes(db: Database, event_id: int, before: int | None, limit: int) -> list[LoggedChange]:
     """The log, newest first."""
     rows = await db.fetch(query("list_admission_changes"), event_id, before, limit)
-    return [msgspec.convert({**row, "numbers": msgspec.json.decode(row["numbers"])}, LoggedChange) for row in rows]
+    return [
+        msgspec.convert({**row, "numbers": msgspec.json.decode(row["numbers"]), "cause": cause_of(row)}, LoggedChange)
+        for row in rows
+    ]
 
 
 # ---------------------------------------------------------------- the controller
@@ -123,7 +133,7 @@ async def keep_state(
     lines = [
         {"at": one.at, "principal": one.by, "mode": one.mode, "from_per_minute": one.from_per_minute,
          "to_per_minute": one.to_per_minute, "reason": one.why.code, "words": one.why.words,
-         "numbers": dict(one.why.numbers)}
+         "numbers": dict(one.why.numbers), "cause": one.why.cause}
         for one in changes
     ]  # fmt: skip
     rows = await db.fetch(query("keep_admission_state"), holder, event_id, _json(state), _json(lines))

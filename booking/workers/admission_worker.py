@@ -18,6 +18,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 from uuid import UUID, uuid4
 
+from booking.domain.admission_causes import Cause
 from booking.domain.admission_control import AdmissionChange, AdmissionSettings, AdmissionState
 from booking.domain.admission_control_signals import AdmissionSignals, strains
 from booking.domain.admission_desk import SetAdmission
@@ -70,6 +71,7 @@ class Steered:
     settings: SetAdmission = field(default_factory=SetAdmission)
     state: AdmissionState | None = None
     words: str = ""
+    cause: Cause | None = None
     signals: AdmissionSignals = field(default_factory=AdmissionSignals)
     measured_at: datetime | None = None
     unsaved: list[AdmissionChange] = field(default_factory=list)
@@ -213,7 +215,7 @@ class Controller:
 
     async def _look_on(self, one: Steered, now: datetime) -> None:
         """Nobody has set anything, or the room was never seen: it does as it was set, and operators see it."""
-        one.state, one.words = None, ""
+        one.state, one.words, one.cause = None, "", None
         shown = take_over(None, one.settings.for_the_law(), one.room)
         await self._keep(one, shown, now)
 
@@ -221,7 +223,7 @@ class Controller:
         if one.state is None or one.measured_at is None:
             return
         state, why, change = step(one.state, settings, one.signals, one.measured_at, one.room, now)
-        one.words = why.words
+        one.words, one.cause = why.words, why.cause
         # What cannot be stored was not decided; what was not answered may be stored: the next second looks first.
         one.doubt = Doubt(state, len(one.unsaved))
         is_kept = await self._keep(one, state, now, one.unsaved if change is None else [*one.unsaved, change])
@@ -268,7 +270,7 @@ class Controller:
         version = one.room.version
         one.room = await self._line.look(one.room.url, one.event_id, one.room)
         one.state, why, change = step(one.state, settings, away, one.measured_at, one.room, now)
-        one.words = why.words
+        one.words, one.cause = why.words, why.cause
         if change is not None and len(one.unsaved) < _MOST_KEPT:
             one.unsaved.append(change)
         if one.room.version != version:  # another controller reaches the database, and leads
@@ -285,5 +287,5 @@ def _as_stored(one: Steered, state: AdmissionState, now: datetime) -> Mapping[st
     figures |= {"measured_at": measured_at, "strains": dict(strains(one.signals, limits))}
     return {
         "per_minute": state.per_minute, "law": state.law, "reason": state.reason, "words": one.words,
-        "decided_at": now, "measured_at": measured_at, "figures": figures, "room": one.room,
+        "cause": one.cause, "decided_at": now, "measured_at": measured_at, "figures": figures, "room": one.room,
     }  # fmt: skip

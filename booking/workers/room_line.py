@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 
+from booking.domain.admission_causes import Cause, CauseCode
 from booking.domain.admission_steering import RoomSight
 
 ANSWERS_WITHIN_S = 0.8
@@ -80,14 +81,16 @@ class RoomLine:
 
     async def _ask(self, method: str, url: str, body: object = None) -> httpx.Response:
         if not _is_private(url):
-            raise _RefusedError("its address is neither https nor on this machine: no token is sent there")
+            raise _RefusedError(Cause(CauseCode.ROOM_ADDRESS_OPEN))
         token = self._token()
         if token is None:
-            raise _RefusedError("there is no key yet to sign with")
+            raise _RefusedError(Cause(CauseCode.ROOM_NO_KEY))
         headers = {"Authorization": f"Bearer {token}"}
         answer = await self._client.request(method, url, json=body, headers=headers)
         if answer.status_code != httpx.codes.OK:
-            raise _RefusedError(f"it answered {answer.status_code} {_code(answer)}".rstrip())
+            raise _RefusedError(
+                Cause(CauseCode.ROOM_REFUSED, numbers={"status": float(answer.status_code)}), _code(answer)
+            )
         return answer
 
 
@@ -103,7 +106,11 @@ def _is_private(url: str) -> bool:
 
 
 class _RefusedError(Exception):
-    """The room answered, and did not do it."""
+    """The room answered, and did not do it; or it is not asked. `code`: its own word for it."""
+
+    def __init__(self, cause: Cause, code: str = "") -> None:
+        super().__init__(f"{cause.words} {code}".rstrip())
+        self.cause = cause
 
 
 class _Problem(msgspec.Struct):
@@ -124,7 +131,7 @@ def _seen(known: RoomSight, seen: _Figures) -> RoomSight:
         waiting=seen.waiting, active=seen.active, let_in_per_minute=seen.let_in_per_minute,
         is_letting_in=seen.is_letting_in, new_users_per_minute=now.new_users_per_minute,
         total_active_users=now.total_active_users, is_paused=now.paused, version=now.version,
-        pause_told=known.pause_told and now.paused, problem="",
+        pause_told=known.pause_told and now.paused, problem="", problem_cause=None,
     )  # fmt: skip
 
 
@@ -133,13 +140,16 @@ def _with_settings(room: RoomSight, done: _Settings, orders: Mapping[str, int | 
         room, new_users_per_minute=done.new_users_per_minute, total_active_users=done.total_active_users,
         is_paused=done.paused, version=done.version,
         pause_told=bool(orders["paused"]) if "paused" in orders else room.pause_told, problem="",
+        problem_cause=None,
     )  # fmt: skip
 
 
 def _absent(room: RoomSight, error: Exception) -> RoomSight:
     """A room that is silent is not there; one that refuses is there, and has a problem."""
     if isinstance(error, _RefusedError):
-        return replace(room, is_there=room.version > 0, problem=str(error))
+        return replace(room, is_there=room.version > 0, problem=str(error), problem_cause=error.cause)
     if isinstance(error, httpx.TimeoutException):
-        return replace(room, is_there=False, problem=f"it did not answer within {ANSWERS_WITHIN_S:g} s")
-    return replace(room, is_there=False, problem=str(error) or type(error).__name__)
+        cause = Cause(CauseCode.ROOM_NO_ANSWER, numbers={"within_s": ANSWERS_WITHIN_S})
+        return replace(room, is_there=False, problem=cause.words, problem_cause=cause)
+    cause = Cause(CauseCode.ROOM_UNREACHABLE)
+    return replace(room, is_there=False, problem=str(error) or type(error).__name__, problem_cause=cause)

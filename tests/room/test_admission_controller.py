@@ -16,6 +16,7 @@ import msgspec
 import pytest
 
 from backend_client import wire
+from booking.domain.admission_causes import Cause
 from booking.domain.admission_control import AdmissionChange, AdmissionMode, AdmissionReason, AdmissionWhy
 from booking.domain.admission_control_signals import AdmissionSignals
 from booking.domain.admission_steering import RoomSight
@@ -157,6 +158,13 @@ async def test_it_rises_to_the_cap_falls_under_strain_and_says_why(desk: Desk) -
     last = changes[-1]
     assert (last.by, last.reason) == ("controller", wire.AdmissionReason.STRAIN)
     assert (last.numbers["lock_waits"], last.numbers["limit"]) == (20.0, 8.0)
+    cause = wire.Cause(code="over-limit", figure="lock_waits", numbers={"value": 20.0, "limit": 8.0, "strain": 2.5})
+    assert (last.cause, last.words) == (cause, "lock_waits is 20, its limit 8")
+    assert (seen.cause, seen.words) == (cause, last.words), "what is shown beside the rate is why it is so"
+    assert [one.cause for one in changes if one.by != "controller"] == [None], "a person's own words"
+    log = await desk.api.call("GET", f"/v1/ops/log?kind=admission&event_id={desk.event}", token=desk.ops)
+    steered = next(one for one in msgspec.json.decode(log.content, type=wire.OpsLog).entries if one.who == "controller")
+    assert (steered.cause, steered.reason) == (cause, last.words)
     rates = [one for one in changes if one.by == "controller"]
     assert all(before.to_per_minute == after.from_per_minute for before, after in itertools.pairwise(rates))
     assert round(last.to_per_minute) == desk.room.rate
@@ -434,6 +442,8 @@ async def test_a_token_goes_nowhere_in_the_clear(url: str) -> None:
     assert "neither https" in seen.problem
     refused = await line.look("https://wait.example.org", 1, None)
     assert (len(asked), refused.problem) == (1, "it answered 500")
+    assert seen.problem_cause == Cause("room-address-open")
+    assert refused.problem_cause == Cause("room-refused", numbers={"status": 500.0})
     await line.close()
 
 

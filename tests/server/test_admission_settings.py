@@ -135,8 +135,14 @@ async def test_the_look_ahead_runs_the_law_and_changes_nothing(api: Api, databas
         "per_minute": 100.0, "law": {"rate": 100.0, "good": 1_200.0}, "reason": "probing", "words": "calm",
         "decided_at": now, "measured_at": now, "figures": {"measured_at": now, "strains": {}, "queue_age_ms": 4.0},
         "room": {"url": "http://127.0.0.1:1", "is_there": True, "waiting": 600, "new_users_per_minute": 100},
+        "cause": {"code": "of-a-newer-release", "numbers": {"share": 0.5}},
     }  # fmt: skip
+    assert (await read(api, event, ops)).room == wire.AdmissionRoom(
+        url="http://127.0.0.1:1", is_there=False, problem="the controller has not asked it yet",
+        problem_cause=wire.Cause(code="room-not-asked"),
+    )  # fmt: skip
     assert await admission_queries.keep_state(database, holder, event, state, [])
+    assert (await read(api, event, ops)).cause == wire.Cause(code="of-a-newer-release", numbers={"share": 0.5})
     wish = {"mode": "automatic", "cap_per_minute": 1_200}
     answer = await api.call("POST", f"/v1/events/{event}/admission/preview", wish, token=ops)
     found = msgspec.json.decode(answer.content, type=wire.AdmissionPreview)

@@ -272,6 +272,7 @@ async def test_the_log_says_afterwards_how_long_the_authority_was_not_heard(
     answer = await house.api.call("GET", "/v1/ops/log?kind=authority", token=await house.staff())
     (entry,) = read(answer, wire.OpsLog).entries
     assert (entry.who, entry.reason, entry.action) == ("figures", "not heard for 8 s", "authority-silent")
+    assert entry.cause == wire.Cause(code="authority-silent", numbers={"silent_s": 8.0})
 
 
 async def test_the_controller_of_admission_is_told_of_one_event(house: OpsHouse, desk: Desk, event_id: int) -> None:

@@ -51,15 +51,17 @@ BEGIN
 END $$;
 
 -- One line of the log; numbered within its event: whoever writes locks the event's settings.
+DROP FUNCTION IF EXISTS note_admission_change(
+    integer, timestamptz, text, text, text, float8, float8, text, text, jsonb);
 CREATE OR REPLACE FUNCTION note_admission_change(
     p_event integer, p_at timestamptz, p_principal text, p_name text, p_mode text, p_from float8, p_to float8,
-    p_reason text, p_words text, p_numbers jsonb
+    p_reason text, p_words text, p_numbers jsonb, p_cause jsonb DEFAULT NULL
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM admission_settings s WHERE s.event_id = p_event FOR NO KEY UPDATE;
     INSERT INTO admission_changes
     SELECT p_event, coalesce(max(c.change_no), 0) + 1, p_at, p_principal, p_name, p_mode, p_from, p_to, p_reason,
-           p_words, p_numbers
+           p_words, p_numbers, p_cause
       FROM admission_changes c WHERE c.event_id = p_event;
 END $$;
 
@@ -94,22 +96,23 @@ BEGIN
     END IF;
     INSERT INTO admission_states AS s VALUES (
         p_event, v_new.per_minute, v_new.law, v_new.reason, v_new.words, v_new.decided_at, v_new.measured_at,
-        v_new.figures, v_new.room)
+        v_new.figures, v_new.room, nullif(v_new.cause, 'null'))
         ON CONFLICT ON CONSTRAINT admission_states_pk DO UPDATE
        SET per_minute = excluded.per_minute, law = excluded.law, reason = excluded.reason, words = excluded.words,
            decided_at = excluded.decided_at, measured_at = excluded.measured_at, figures = excluded.figures,
-           room = excluded.room;
+           room = excluded.room, cause = excluded.cause;
     FOR v_change IN
         SELECT c.* FROM jsonb_to_recordset(p_changes) AS c (
             at timestamptz, principal text, mode text, from_per_minute float8, to_per_minute float8, reason text, words text,
-            numbers jsonb)
+            numbers jsonb, cause jsonb)
     LOOP
         CONTINUE WHEN EXISTS (SELECT FROM admission_changes k
                                WHERE k.at = v_change.at AND k.event_id = p_event AND k.principal = v_change.principal
                                  AND k.reason = v_change.reason);  -- the answer was lost, and it is asked for again
         PERFORM note_admission_change(
             p_event, v_change.at, v_change.principal, '', v_change.mode, v_change.from_per_minute, v_change.to_per_minute,
-            v_change.reason, v_change.words, v_change.numbers);
+            v_change.reason, v_change.words, v_change.numbers,
+            nullif(v_change.cause, 'null'));
     END LOOP;
     RETURN true;
 END $$;

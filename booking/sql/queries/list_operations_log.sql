@@ -18,7 +18,8 @@ WITH told AS (
     SELECT 'admission:' || c.event_id || ':' || c.change_no AS entry_id, c.at, 'admission-steered' AS action, c.principal,
            'event:' || c.event_id AS subject, c.words AS reason,
            jsonb_build_object('from', jsonb_build_object('per_minute', c.from_per_minute),
-                              'to', jsonb_build_object('per_minute', c.to_per_minute), 'code', c.reason) AS detail,
+                              'to', jsonb_build_object('per_minute', c.to_per_minute), 'code', c.reason,
+                              'cause', c.cause) AS detail,
            c.event_id, 'admission' AS kind
       FROM admission_changes c
      WHERE c.principal = 'controller' AND c.at < $1 AND ($2::integer IS NULL OR c.event_id = $2)
