@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -150,6 +152,23 @@ class Fan:
         await page.until(all_there, f"{count} tickets")
         codes: list[str] = await page.run("return [...document.querySelectorAll('.code')].map((e) => e.textContent)")
         return codes
+
+    async def kept_account(self) -> dict[str, str]:
+        """What the browser keeps of the account."""
+        found: dict[str, str] = json.loads(await self.page.run("return localStorage['taquilla.account']"))
+        return found
+
+    async def keep_account(self, **changes: object) -> None:
+        """Change what the browser keeps of the account, as time or another tab would."""
+        kept = {**await self.kept_account(), **changes}
+        await self.page.run("localStorage['taquilla.account'] = arguments[0]", json.dumps(kept))
+
+    async def spare_key(self) -> str:
+        """A key for another device, as *Continue on another device* shows it."""
+        body = {"secret": (await self.kept_account())["secret"], "spare_secret": secrets.token_urlsafe(24)}
+        answer = await self.house.http.post("/v1/renewals/spare", json=body)
+        assert answer.status_code == 201, answer.text
+        return body["spare_secret"]
 
     async def is_well_made(self) -> bool:
         """Nothing lies beside the screen, and a screen reader can name whatever can be used."""

@@ -46,7 +46,7 @@ async def test_a_fan_waits_picks_a_seat_on_the_map_pays_and_has_a_ticket(house: 
 async def no_secret_has_leaked(fan: Fan) -> None:
     """Neither the account's token nor the session's secret is in any address or log."""
     kept = await fan.page.run("return [localStorage['taquilla.account'], localStorage['taquilla.session']]")
-    secrets = [json.loads(kept[0])["access_token"], json.loads(kept[1])]
+    secrets = [json.loads(kept[0])["access_token"], json.loads(kept[0])["secret"], json.loads(kept[1])]
     asked: list[str] = await fan.page.run("return performance.getEntriesByType('resource').map((one) => one.name)")
     assert len(asked) > 10
     logs = [log.read_text(errors="replace") for log in (fan.house.stack.data / "logs").glob("*.log")]
@@ -85,7 +85,7 @@ async def test_a_second_browser_takes_the_turn_over(house: House) -> None:
         second = Fan(house, other, event)
         await first.join()
         await first.page.until_view("pick")
-        key = await first.page.run("return JSON.parse(localStorage['taquilla.account']).access_token")
+        key = await first.spare_key()
         await second.come()
         await other.click("summary")
         await other.type("#given-key", "not a key")

@@ -1,5 +1,6 @@
 // The page: which event, who we are, where we stand, and the view that shows it.
 
+import {Account} from "./account.js";
 import {BotCheck} from "./bot_check.js";
 import {drawFrame, report, showTitle, showTrouble} from "./frame.js";
 import * as memory from "./memory.js";
@@ -31,6 +32,7 @@ class App {
   bookingClock = new ServerClock();
   room = new Line("", this.roomClock);
   booking = new Line(setting("booking-url"), this.bookingClock);
+  account = new Account(this.booking, this.bookingClock);
   payments = setting("payments");
   botCheck = new BotCheck(setting("bot-check-widget"), setting("bot-check-site-key"));
   event = null;
@@ -55,6 +57,7 @@ class App {
     drawFrame();
     this.eventId = Number(/^\/events\/(\d+)$/.exec(location.pathname)?.[1] ?? 0);
     setInterval(() => this.#refreshView(), 500);
+    setInterval(() => this.account.keep(), 5000);
     addEventListener("online", () => this.draw());
     addEventListener("offline", () => this.draw());
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.#lookAgain());
@@ -78,11 +81,11 @@ class App {
     if (this.isElsewhereTab) return;
     const told = this.#loadEvent().catch((error) => this.#noEvent(error));
     // A step that goes on after a reload may need the turn: it waits for the place to be found.
-    this.placing = this.#loadNotice().then(() => (this.notice && memory.account.read() ? this.#findPlace() : undefined));
-    this.sale = new Sale(this.booking, this.eventId, memory.account.read()?.access_token, memory.saleOf(this.eventId), {
+    this.placing = this.#loadNotice().then(() => (this.notice && this.account.token ? this.#findPlace() : undefined));
+    this.sale = new Sale(this.booking, this.eventId, this.account, memory.saleOf(this.eventId), {
       turn: this.#turn(), changed: () => this.#saleChanged(),
     });
-    if (memory.account.read()) this.sale.resume().catch(report);
+    if (this.account.token) this.sale.resume().catch(report);
     else this.sale.forget();
     try {
       await this.placing;
@@ -123,36 +126,30 @@ class App {
 
   #makeQueue() {
     this.queue?.stop();
-    this.queue = new Queue(this.room, this.eventId, memory.account.read().access_token, memory.session(), (news) => this.#heard(news));
+    this.queue = new Queue(this.room, this.eventId, this.account, memory.session(), (news) => this.#heard(news));
   }
 
   #ask(call) {
-    return untilDecided(call, {onTrouble: (error) => {
-      this.bookingAway = error;
-      this.draw();
-    }});
+    return untilDecided(call, {onTrouble: this.#trouble});
   }
 
-  async #ensureAccount() {
-    if (!memory.account.read()) {
-      const {body} = await this.#ask(() => this.booking.call("POST", "/v1/accounts", {body: {}}));
-      memory.account.write({account_id: body.account_id, access_token: body.access_token});
-    }
-    this.sale.token = memory.account.read().access_token;
-  }
+  #trouble = (error) => {
+    this.bookingAway = error;
+    this.draw();
+  };
 
   // ---------------------------------------------------------------- the queue
 
   async join(code) {
     this.joinProblem = null;
     try {
-      await this.#ensureAccount();
+      await this.account.open(this.#trouble);
       this.#makeQueue();
       await this.queue.join(code, this.botCheck.take(), (error) => this.#roomAway(error));
       this.queue.start();
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (error.status === 401) memory.account.write(null);
+      if (error.status === 401) this.account.lose();
       this.joinProblem = error;
       await this.#loadNotice();
     }
@@ -179,16 +176,14 @@ class App {
 
   // Go on with an account that began on another device. Returns whether the key was good.
   async moveHere(key) {
-    try {
-      const {body} = await this.#ask(() => this.booking.call("GET", "/v1/me", {token: key}));
-      if (body.role !== "fan") return false;
-    } catch (error) {
-      if (error instanceof Refusal) return false;
-      throw error;
-    }
-    memory.account.write({access_token: key});
-    location.reload();
-    return true;
+    const good = await this.account.moveHere(key, this.#trouble);
+    if (good) location.reload();
+    return good;
+  }
+
+  async forgetMe() {
+    await this.account.forget();
+    location.assign("/");
   }
 
   #heard(news) {
@@ -216,7 +211,7 @@ class App {
   #queueRefused(error) {
     if (!(error instanceof Refusal)) throw error;
     if (error.status === 401) {
-      memory.account.write(null);
+      this.account.lose();
       this.joinProblem = error;
     }
     this.queue?.stop();
@@ -242,7 +237,7 @@ class App {
   // ---------------------------------------------------------------- the sale
 
   async hold(wish) {
-    await this.#ensureAccount();
+    await this.account.open(this.#trouble);
     await this.sale.holdPlaces(wish, this.event.prices);
   }
 
@@ -258,7 +253,7 @@ class App {
       this.repriced = sale.note;
       this.pricing = this.#loadEvent().then(() => sale.setPrices(this.event.prices)).catch(report).finally(() => { this.pricing = null; });
     }
-    if (sale.note === "signed-out") memory.account.write(null);
+    if (sale.note === "signed-out") this.account.lose();
     if (sale.step === "tickets") this.queue?.wake();
     this.draw();
   }

@@ -41,6 +41,13 @@ export const account = {
   write: (value) => write("taquilla.account", value),
 };
 
+// Everything that could tell who was here: the account, this browser's secret, the sales.
+export function forgetAll() {
+  const mine = (name) => /^taquilla\.(account|session|sale\..*)$/.test(name);
+  for (const name of kept ? Object.keys(kept).filter(mine) : []) kept.removeItem(name);
+  loose.clear();
+}
+
 export const language = {
   read: () => read("taquilla.language"),
   write: (value) => write("taquilla.language", value),

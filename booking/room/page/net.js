@@ -32,8 +32,8 @@ export class Line {
     this.clock = clock;
   }
 
-  // One call. Returns {status, body, headers}; throws Refusal or NoAnswer.
-  async call(method, path, {token, body, key, headers = {}, signal, patienceMs = ANSWERS_WITHIN_MS, raw = false} = {}) {
+  // One call; `outlives`: also when the page is left meanwhile. Returns {status, body, headers}; throws Refusal or NoAnswer.
+  async call(method, path, {token, body, key, headers = {}, signal, patienceMs = ANSWERS_WITHIN_MS, raw = false, outlives = false} = {}) {
     const sent = {...headers};
     if (token) sent.Authorization = `Bearer ${token}`;
     if (key) sent["Idempotency-Key"] = key;
@@ -44,7 +44,7 @@ export class Line {
     try {
       answer = await fetch(this.base + path, {
         method, headers: sent, body: body === undefined ? undefined : JSON.stringify(body), signal: ends,
-        credentials: "omit", cache: raw ? "no-cache" : "no-store", redirect: "error", referrerPolicy: "no-referrer",
+        credentials: "omit", cache: raw ? "no-cache" : "no-store", redirect: "error", keepalive: outlives, referrerPolicy: "no-referrer",
       });
       if (raw && answer.ok) content = await answer.arrayBuffer();
       else content = await answer.text();

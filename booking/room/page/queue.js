@@ -8,10 +8,10 @@ const WAIT_S = 25;
 
 export class Queue {
   // `tell` hears: {status} of each answer, {away: error} when there is none, {refused: error} when the place is gone.
-  constructor(line, eventId, token, session, tell) {
+  constructor(line, eventId, account, session, tell) {
     this.line = line;
     this.path = `/v1/events/${eventId}/queue`;
-    this.token = token;
+    this.account = account;
     this.session = session;
     this.tell = tell;
     this.status = null;
@@ -121,6 +121,6 @@ export class Queue {
 
   #call(method, path, more = {}) {
     const headers = {"Admission-Session": this.session, ...more.headers};
-    return this.line.call(method, path, {...more, token: this.token, headers});
+    return this.account.call(this.line, method, path, {...more, headers});
   }
 }

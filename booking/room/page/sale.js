@@ -11,8 +11,8 @@ const ENDED = new Set(["CANCELLED", "EXPIRED"]);
 
 export class Sale {
   // `memory` as `saleOf`; `turn()` gives the headers of an admission; `changed()` is called after each news.
-  constructor(line, eventId, token, memory, {turn, changed}) {
-    Object.assign(this, {line, eventId, token, memory, turn, changed});
+  constructor(line, eventId, account, memory, {turn, changed}) {
+    Object.assign(this, {line, eventId, account, memory, turn, changed});
     this.kept = memory.read();
     this.hold = null;
     this.order = null;
@@ -58,7 +58,7 @@ export class Sale {
     const asOf = this.kept;
     const path = orderId ? `/v1/orders/${orderId}` : `/v1/holds/${holdId}`;
     try {
-      const {body} = await this.#untilDecided(() => this.line.call("GET", path, {token: this.token}));
+      const {body} = await this.#untilDecided(() => this.account.call(this.line, "GET", path));
       if (this.kept !== asOf) return; // a step was taken meanwhile: this is of what was
       if (orderId) await this.#takeOrder(body);
       else this.#takeHold(body);
@@ -140,19 +140,15 @@ export class Sale {
     try {
       let admitted = false;
       const {body} = await this.#untilDecided(async () => {
+        const send = (headers) => this.account.call(this.line, intent.method, intent.path, {key: intent.key, body: intent.body, headers});
         try {
-          const headers = intent.name === "hold" ? this.turn() : {};
-          return await this.line.call(intent.method, intent.path, {
-            token: this.token, key: intent.key, body: intent.body, headers,
-          });
+          return await send(intent.name === "hold" ? this.turn() : {});
         } catch (error) {
           // A token that ended on the way, or none yet after a reload: once more with the newest one, under the same key.
           if (admitted || !(error instanceof Refusal) || !["admission-refused", "admission-required"].includes(error.code)) throw error;
           admitted = true;
           await this.turn.refresh?.();
-          return this.line.call(intent.method, intent.path, {
-            token: this.token, key: intent.key, body: intent.body, headers: this.turn(),
-          });
+          return send(this.turn());
         }
       });
       await this.#take(intent, body);
@@ -210,7 +206,7 @@ export class Sale {
 
   async #readTickets() {
     const path = `/v1/orders/${this.order.order_id}/tickets`;
-    const {body} = await this.#untilDecided(() => this.line.call("GET", path, {token: this.token}));
+    const {body} = await this.#untilDecided(() => this.account.call(this.line, "GET", path));
     this.tickets = body;
   }
 

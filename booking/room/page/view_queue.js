@@ -1,6 +1,6 @@
 // What people see before their turn: the events, joining, waiting, and the turn that is elsewhere.
 
-import {account} from "./memory.js";
+import {Refusal} from "./net.js";
 import {qrModules} from "./qr.js";
 import {button, h, named, setText, svg, tell} from "./ui.js";
 import {clock, countdown, instant, knows, range, say} from "./words.js";
@@ -13,7 +13,13 @@ export function eventList(app) {
     h("p", {className: "quiet"}, named(one.venue_name), " · ", instant(one.starts_at, one.zone)),
     one.status === "PAUSED" && h("p", {className: "warn"}, say("event.paused")),
   ));
-  return {element: h("section", {}, h("h1", {}, say("events.title")), items.length ? h("ul", {className: "cards"}, items) : h("p", {}, say("events.none")))};
+  // Whoever has this browser has the tickets: on one that others use, it can be told to forget.
+  const forget = button(say("forget.go"), () => confirm(say("forget.sure")) && app.forgetMe(), {id: "forget"});
+  return {
+    element: h("section", {}, h("h1", {}, say("events.title")), items.length ? h("ul", {className: "cards"}, items) : h("p", {}, say("events.none")),
+      h("p", {}, forget)),
+    update() { forget.hidden = !app.account.token; },
+  };
 }
 
 export function message(title, text, ...more) {
@@ -125,19 +131,26 @@ export function over(app, name) {
 
 // ---------------------------------------------------------------- another device
 
-// The account's key as a code and as letters. It is never part of an address.
-function moveAway() {
+// A key for another device as a code and as letters. It is never part of an address.
+function moveAway(app) {
   const dialog = h("dialog", {"aria-labelledby": "move-title"});
-  const open = () => {
-    const key = account.read()?.access_token ?? "";
-    const letters = h("textarea", {readonly: true, rows: "4", "aria-label": say("move.key"), id: "move-key"});
+  const problem = h("p", {className: "danger", role: "alert"});
+  const open = async () => {
+    let key;
+    try {
+      key = await app.account.spare();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return setText(problem, refusalWords(error));
+    }
+    const letters = h("textarea", {readonly: true, rows: "2", "aria-label": say("move.key"), id: "move-key"});
     letters.value = key;
     dialog.replaceChildren(
       h("h2", {id: "move-title"}, say("move.title")), h("p", {}, say("move.words")), qrCode(key, "L"), letters,
       h("div", {className: "row"}, button(say("move.copy"), () => navigator.clipboard?.writeText(key)), button(say("close"), () => dialog.close())));
     dialog.showModal();
   };
-  return [button(say("move.open"), open, {id: "move-away"}), dialog];
+  return [button(say("move.open"), open, {id: "move-away"}), problem, dialog];
 }
 
 function moveHere(app) {

@@ -1,0 +1,206 @@
+"""A fan's account in the browser: renewed in time and after its end, moved once, forgotten when told so."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from booking.domain.caller import Role
+from booking.services import access_tokens
+from booking.services.access_tokens import Claims
+from booking.store import staff_queries
+from tests.end2end.fan_house import Fan, House, fan_at
+
+pytestmark = pytest.mark.timeout(180)
+
+LOSES_ANSWERS = """
+const real = window.fetch;
+window.lost = 0;
+window.fetch = async (...asked) => {
+  const answer = await real(...asked);
+  if (!asked[0].toString().includes("/v1/renewals/next") || window.lost > 1) return answer;
+  window.lost += 1;
+  throw new TypeError("the answer is lost");
+};
+"""
+
+
+async def with_tickets(fan: Fan) -> None:
+    await fan.pick_best()
+    await fan.check_out()
+    await fan.pay()
+    await fan.until_tickets(1)
+
+
+async def ended_token(fan: Fan) -> str:
+    """A token of the fan's account that was good until a minute ago."""
+    keys = await staff_queries.read_signing_keys(fan.house.db)
+    key_id, secret = list(keys.items())[-1]
+    account_id = UUID((await fan.kept_account())["account_id"])
+    ended = int((datetime.now(UTC) - timedelta(minutes=1)).timestamp())
+    claims = Claims(key_id=key_id, expires_at=ended, role=Role.FAN, account_id=account_id)
+    return access_tokens.sign(claims, secret)
+
+
+async def renewal_of(fan: Fan) -> tuple[bytes, bytes | None]:
+    """The digests of the secret that is good now and of the one before, by the database."""
+    account_id = UUID((await fan.kept_account())["account_id"])
+    (row,) = await fan.house.db.fetch(
+        "SELECT secret_digest, former_digest FROM account_renewals WHERE account_id = $1 AND NOT is_spare", account_id
+    )
+    return row["secret_digest"], row["former_digest"]
+
+
+async def until_renewed(fan: Fan, secret: str) -> None:
+    async def is_new() -> bool:
+        return (await fan.kept_account()).get("secret") != secret
+
+    await fan.page.until(is_new, "another secret")
+
+
+def digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()
+
+
+async def test_a_token_is_renewed_before_its_end_once_for_all_tabs(house: House) -> None:
+    event = await house.event_with_room(paused=True)
+    async with fan_at(house, event) as fan:
+        page = fan.page
+        await fan.join()
+        await page.until_view("waiting")
+        (first,) = await page.tabs()
+        await page.new_tab()
+        await page.open(house.stack.page_url)
+        await page.until_view("events")
+        before = await fan.kept_account()
+        half = datetime.fromisoformat(before["renew_at"]) - datetime.now(UTC)
+        assert timedelta(hours=5, minutes=50) < half < timedelta(hours=6, minutes=1)
+        await fan.keep_account(renew_at="2026-01-01T00:00:00Z")
+        await until_renewed(fan, before["secret"])
+        after = await fan.kept_account()
+        assert after["account_id"] == before["account_id"]
+        assert "next_secret" not in after
+        assert await renewal_of(fan) == (digest(after["secret"]), digest(before["secret"]))
+        await page.show_tab(first)
+        asked = (
+            "return performance.getEntriesByType('resource')"
+            ".filter((one) => one.name.endsWith('/renewals/next')).length"
+        )
+        once = int(await page.run(asked))
+        await page.show_tab((set(await page.tabs()) - {first}).pop())
+        assert once + int(await page.run(asked)) == 1
+        await page.show_tab(first)
+        assert await page.shows('main[data-view="waiting"]')
+
+
+async def test_a_token_that_ended_loses_neither_place_nor_tickets(house: House) -> None:
+    event = await house.event_with_room()
+    async with fan_at(house, event) as fan:
+        await fan.join()
+        await with_tickets(fan)
+        before = await fan.kept_account()
+        await fan.keep_account(access_token=await ended_token(fan), renew_at="2099-01-01T00:00:00Z")
+        await fan.page.reload()
+        await fan.until_tickets(1)
+        after = await fan.kept_account()
+        assert after["account_id"] == before["account_id"]
+        assert after["secret"] != before["secret"]
+
+
+async def test_lost_answers_and_a_reload_in_between_lose_nothing(house: House) -> None:
+    event = await house.event()
+    async with fan_at(house, event) as fan:
+        page = fan.page
+        await with_tickets(fan)
+        before = await fan.kept_account()
+        added = await page.devtools("Page.addScriptToEvaluateOnNewDocument", source=LOSES_ANSWERS)
+        await fan.keep_account(access_token=await ended_token(fan))
+        await page.reload()
+
+        async def lost() -> bool:
+            return bool(await page.run("return window.lost > 0"))
+
+        await page.until(lost, "an answer is lost")
+        kept = await fan.kept_account()
+        assert kept["secret"] == before["secret"], "nobody knows yet"
+        assert (await renewal_of(fan))[0] == digest(kept["next_secret"])
+        await page.reload()
+        await fan.until_tickets(1)
+        assert (await fan.kept_account())["secret"] == kept["next_secret"]
+        await page.devtools("Page.removeScriptToEvaluateOnNewDocument", identifier=added["identifier"])
+
+
+async def test_a_secret_in_two_hands_is_ended_and_the_page_says_so(house: House) -> None:
+    """Somebody copied this browser's memory and was faster; the fan's token had ended meanwhile."""
+    event = await house.event_with_room(paused=True)
+    async with fan_at(house, event) as fan:
+        await fan.join()
+        await fan.page.until_view("waiting")
+        stolen = (await fan.kept_account())["secret"]
+        body = {"secret": stolen, "next_secret": secrets.token_urlsafe(24)}
+        assert (await house.http.post("/v1/renewals/next", json=body)).status_code == 200
+        await fan.keep_account(access_token=await ended_token(fan))
+        await fan.page.reload()
+        await fan.page.until_view("join")
+        await fan.page.until_text("#join-problem", "Begin again")
+        thief = {"secret": body["next_secret"], "next_secret": secrets.token_urlsafe(24)}
+        assert (await house.http.post("/v1/renewals/next", json=thief)).status_code == 401
+        await fan.join()
+        await fan.page.until_view("waiting")
+
+
+async def test_a_key_moves_the_account_once(house: House) -> None:
+    event = await house.event_with_room(paused=True)
+    async with fan_at(house, event) as first, fan_at(house, event) as second, fan_at(house, event) as third:
+        await first.join()
+        await first.page.click("#move-away")
+        await first.page.until_shown("#move-key")
+        key = await first.page.run("return document.querySelector('#move-key').value")
+        assert len(key) == 32
+        for fan in (second, third):
+            await fan.page.click("summary")
+            await fan.page.type("#given-key", key)
+            await fan.page.click("#move-here")
+        await third.page.until_text("details .danger", "not valid")
+        await second.page.until_view("waiting")
+        accounts = [(await fan.kept_account())["account_id"] for fan in (first, second)]
+        assert accounts[0] == accounts[1]
+        await first.page.reload()
+        await first.page.until_view("waiting")
+
+
+async def test_a_browser_that_others_use_can_forget(house: House) -> None:
+    event = await house.event()
+    async with fan_at(house, event) as fan:
+        page = fan.page
+        await with_tickets(fan)
+        secret = (await fan.kept_account())["secret"]
+        await page.open(house.stack.page_url)
+        await page.until_shown("#forget")
+        await page.run("window.confirm = () => true; document.querySelector('#forget').click()")
+
+        async def is_forgotten() -> bool:
+            kept = await page.run("return Object.keys(localStorage).filter((one) => one !== 'taquilla.language')")
+            return bool(kept == [])
+
+        await page.until(is_forgotten, "nothing is kept")
+        await page.until_view("events")
+
+        async def is_gone() -> bool:
+            return not await page.shows("#forget")
+
+        await page.until(is_gone, "nothing to forget")
+        await fan.come()
+        await page.until_view("pick")
+
+        async def is_ended() -> bool:
+            rows = await house.db.fetch(
+                "SELECT ended_reason FROM account_renewals WHERE secret_digest = $1", digest(secret)
+            )
+            return [row["ended_reason"] for row in rows] == ["forgotten"]
+
+        await page.until(is_ended, "the secret is good for nothing")
