@@ -77,7 +77,8 @@ def test_a_fall_that_goes_on_names_no_figure_that_is_well_again() -> None:
 
 
 def test_the_wire_has_every_code_and_every_code_has_words() -> None:
-    assert set(wire.CauseCode) == set(CauseCode) == set(WORDS)
+    assert [str(one) for one in wire.CauseCode] == [str(one) for one in CauseCode]
+    assert set(CauseCode) == set(WORDS)
     for words in WORDS.values():
         named = {name for _, name, _, _ in Formatter().parse(words) if name}
         made = Cause(CauseCode.OVER_LIMIT, "", dict.fromkeys(named - {"figure"}, 1.0))
