@@ -81,6 +81,7 @@ class OpsFigure(StrEnum):
     ROOM_WAIT_S = "room_wait_s"
     ADMISSION_SET_PER_MIN = "admission_set_per_min"
     ADMISSION_MEASURED_PER_MIN = "admission_measured_per_min"
+    ADMISSION_UNSTEERED_S = "admission_unsteered_s"
     # the processes
     PROCESSES_SILENT = "processes_silent"
 

@@ -93,6 +93,7 @@ RULES: Mapping[str, AlarmRule] = {
         AlarmRule("tickets-late", Figure.TICKETING_LAG_S, _CRITICAL, 15, 5, 3, 10),
         AlarmRule("tickets-missing", Figure.TICKET_DIFFERENCES, _CRITICAL, 1, 0, 0, 0),
         AlarmRule("maps-late", Figure.FEED_LAG_P99_MS, _WARNING, 1_000, 400, 5, 15),
+        AlarmRule("nobody-steers", Figure.ADMISSION_UNSTEERED_S, _CRITICAL, 10, 3, 3, 5),
         AlarmRule("process-silent", Figure.PROCESSES_SILENT, _CRITICAL, 1, 0, 0, 3),
         AlarmRule("few-buy", Figure.COMPLETION_SHARE, _WARNING, 0.05, 0.1, 60, 30, below=True),
     )

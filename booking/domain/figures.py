@@ -71,6 +71,7 @@ class Figure(StrEnum):
     ROOM_WAIT_S = "room_wait_s"
     ADMISSION_SET_PER_MIN = "admission_set_per_min"
     ADMISSION_MEASURED_PER_MIN = "admission_measured_per_min"
+    ADMISSION_UNSTEERED_S = "admission_unsteered_s"
     PROCESSES_SILENT = "processes_silent"
 
 
@@ -230,5 +231,11 @@ FIGURES: Mapping[Figure, Declared] = {
     Figure.ROOM_WAIT_S: Declared(_EVENT, _LAST, "How long who joins now will wait, as the room tells them", "the room"),
     Figure.ADMISSION_SET_PER_MIN: Declared(_EVENT, _LAST, "People whom the room may let in", "the room"),
     Figure.ADMISSION_MEASURED_PER_MIN: Declared(_EVENT, _MEAN, "People whom the room has let in", "the room"),
+    Figure.ADMISSION_UNSTEERED_S: Declared(
+        _EVENT,
+        _LAST,
+        "Since when no controller has steered a room as operators have set it, the longest",
+        "admission_states",
+    ),
     Figure.PROCESSES_SILENT: Declared(_HOUSE, _LAST, "Processes that have not reported for 5 s", "process_figures"),
 }

@@ -60,6 +60,7 @@ class HouseReading:
     changes: dict[int, SaleChanges] | None = None
     unknown: tuple[UnknownPayments, ...] = ()
     unknown_by_event: dict[int, int] | None = None
+    unsteered: dict[int, float] | None = None
     consumers: tuple[ConsumerPart, ...] = ()
     events: tuple[WatchedEvent, ...] = ()
     counted: dict[int, SeatCounts] = field(default_factory=dict)
@@ -90,7 +91,7 @@ class HouseReader:
         until = asyncio.get_running_loop().time() + WITHIN_S
         parts: tuple[Callable[[HouseReading], Awaitable[None]], ...] = (
             self._read_server, self._read_shoppers, self._read_changes, self._read_overdue, self._read_unknown,
-            self._read_after_sale, self._read_consumers, self._read_events,
+            self._read_steering, self._read_after_sale, self._read_consumers, self._read_events,
         )  # fmt: skip
         for part in parts:
             if asyncio.get_running_loop().time() > until:
@@ -156,6 +157,11 @@ class HouseReader:
         )
         reading.figures[Figure.PAYMENTS_UNKNOWN] = sum(row["count"] for row in rows)
         reading.figures[Figure.PAYMENTS_UNKNOWN_OLDEST_S] = max((row["oldest_s"] for row in rows), default=0.0)
+
+    async def _read_steering(self, reading: HouseReading) -> None:
+        rows = await self._db.fetch(sql.query("read_unsteered"))
+        reading.unsteered = {row["event_id"]: max(0.0, row["unsteered_s"]) for row in rows}
+        reading.figures[Figure.ADMISSION_UNSTEERED_S] = max(reading.unsteered.values(), default=0.0)
 
     async def _read_after_sale(self, reading: HouseReading) -> None:
         row = (await self._db.fetch(sql.query("read_after_sale_figures")))[0]

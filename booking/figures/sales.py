@@ -85,6 +85,8 @@ class Sales:
         figures |= _seat_figures(event, summed.seats.get(event.event_id) or reading.counted.get(event.event_id))
         if reading.unknown_by_event is not None:
             figures[Figure.PAYMENTS_UNKNOWN] = reading.unknown_by_event.get(event.event_id, 0)
+        if event.event_id in (reading.unsteered or {}):
+            figures[Figure.ADMISSION_UNSTEERED_S] = (reading.unsteered or {})[event.event_id]
         track = self._tracks[event.event_id]
         shoppers = track.shoppers if reading.shoppers is None else reading.shoppers.get(event.event_id, 0)
         if reading.shoppers is not None:

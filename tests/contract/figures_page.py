@@ -47,8 +47,8 @@ pool, rule, severity, and event_id (50 events at most).
 
 ## The figures
 
-Of: *all*: the whole system alone; *process*: each process and their sum or worst; *event*: each event and their sum.
-A minute: the mean of its seconds, its last one, or all latencies of the minute; `peaks` has the worst second.
+Of: *all*: the whole system alone; *process*: each process and their sum or worst; *event*: each event and their sum
+or worst. A minute: the mean of its seconds, its last one, or all latencies of the minute; `peaks` has the worst second.
 
 | figure | of | a minute | what it means | counted at |
 |---|---|---|---|---|

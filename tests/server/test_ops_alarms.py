@@ -10,8 +10,10 @@ import pytest
 from backend_client import wire
 from booking.domain.alarms import RULES
 from booking.domain.caller import Role
+from booking.domain.figures import Figure
 from booking.figures import alarm_keeper
 from booking.figures.model import AlarmPart
+from booking.store import admission_queries
 from booking.store.database import Database
 from tests.server.box_office import Clock, make_event
 from tests.server.ops_house import OpsHouse, ops_house
@@ -106,6 +108,83 @@ async def test_alarms_that_cannot_be_asked_for_take_no_second_with_them(house: O
         third = await house.second()
     assert third.second == second.second + 1, "a second that cannot be kept is told all the same"
     assert payments_alarm((await house.second()).alarms) == alarm
+
+
+class Steering:
+    """An event whose admission operators have set, and a controller that decides when the test says so."""
+
+    def __init__(self, house: OpsHouse, event_id: int, token: str) -> None:
+        self.house, self.event_id, self._token, self._holder = house, event_id, token, uuid4()
+
+    async def set(self, expected: int, **change: object) -> None:
+        body = {"expected_version": expected, "reason": "test", **change}
+        answer = await self.house.api.call("PUT", f"/v1/events/{self.event_id}/admission", body, token=self._token)
+        assert answer.status_code == 200, answer.text
+
+    async def decide(self, reason: str = "manual") -> None:
+        now, leads = await admission_queries.lead(self.house.api.db, self._holder, 3)
+        assert leads
+        state = {"per_minute": 60.0, "law": {}, "reason": reason, "words": "", "decided_at": now, "measured_at": now,
+                 "figures": {"measured_at": now, "strains": {}}, "room": {"url": "http://127.0.0.1:1"}}  # fmt: skip
+        assert await admission_queries.keep_state(self.house.api.db, self._holder, self.event_id, state, [])
+
+    async def second(self) -> tuple[float, float | None, bool]:
+        """What the house has, what the event has, whether there is an alarm."""
+        second = await self.house.second()
+        own = second.events[self.event_id].figures.get(Figure.ADMISSION_UNSTEERED_S)
+        return (
+            second.house[Figure.ADMISSION_UNSTEERED_S], own, any(one.rule == "nobody-steers" for one in second.alarms)
+        )  # fmt: skip
+
+
+@pytest.fixture
+async def steering(sound_database: Database, clock: Clock) -> AsyncIterator[Steering]:
+    await clock.stand_at(await clock.now())
+    event_id = await make_event(sound_database)
+    await admission_queries.announce_rooms(sound_database, [event_id], "http://127.0.0.1:1")
+    async with ops_house(sound_database, clock) as house:
+        yield Steering(house, event_id, await house.staff())
+
+
+async def test_a_room_that_nobody_steers_is_an_alarm_until_somebody_does(steering: Steering) -> None:
+    rule = RULES["nobody-steers"]
+    assert await steering.second() == (0, None, False), "nobody has set anything: it is looked at and left alone"
+    await steering.set(0, mode="manual", manual_per_minute=60)
+    for passed_s in range(1, int(rule.raise_at) + rule.raise_after_s):
+        assert await steering.second() == (passed_s, passed_s, False)
+    assert (await steering.second())[2]
+    await steering.set(1, mode="automatic")
+    assert (await steering.second())[0] > rule.raise_at, "who sets it anew steers nothing"
+    for _ in range(rule.clear_after_s):
+        await steering.decide()
+        assert await steering.second() == (1, 1, True)
+    await steering.decide()
+    assert await steering.second() == (1, 1, False)
+
+
+async def test_a_pause_needs_somebody_to_carry_it_out_and_then_nobody(steering: Steering) -> None:
+    await steering.set(0, mode="paused")
+    assert await steering.second() == (1, 1, False)
+    assert await steering.second() == (2, 2, False)
+    await steering.decide("paused")
+    assert await steering.second() == (0, None, False)
+    await steering.set(1, mode="manual", manual_per_minute=30)
+    assert (await steering.second())[:2] == (2, 2), "since the last one decided"
+
+
+async def test_an_event_that_is_over_and_one_without_a_room_need_nobody(steering: Steering) -> None:
+    house = steering.house
+    other = await make_event(house.api.db)
+    answer = await house.api.call(
+        "PUT", f"/v1/events/{other}/admission", {"expected_version": 0, "reason": "no room yet", "mode": "automatic"},
+        token=await house.staff(),
+    )  # fmt: skip
+    assert answer.status_code == 200
+    assert await steering.second() == (0, None, False)
+    await steering.set(0, mode="automatic")
+    assert await steering.second() == (1, 1, False)
+    await house.api.db.fetch("UPDATE events SET starts_at = booking_now() WHERE event_id = $1", steering.event_id)
+    assert await steering.second() == (0, None, False)
 
 
 async def test_the_first_who_acknowledges_is_shown_and_the_alarm_stays_open(house: OpsHouse) -> None:

@@ -135,6 +135,25 @@ BEGIN
      GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3;
 END $$;
 
+-- Events with a room whose admission operators have set, and since when no controller has decided about it; if none ever has,
+-- since it was set first. A pause that was carried out needs nobody; one that was not does. The events are those of the
+-- controller (list_admission_rooms).
+CREATE OR REPLACE FUNCTION unsteered_admission() RETURNS TABLE (event_id integer, unsteered_s double precision)
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_now timestamptz := booking_now();
+BEGIN
+    RETURN QUERY
+    SELECT c.event_id, extract(epoch FROM v_now - coalesce(s.decided_at, k.at, c.changed_at))::float8
+      FROM admission_settings c
+      JOIN admission_rooms r ON r.event_id = c.event_id
+      JOIN events e ON e.event_id = c.event_id
+      LEFT JOIN admission_states s ON s.event_id = c.event_id
+      LEFT JOIN admission_changes k ON k.event_id = c.event_id AND k.change_no = 1
+     WHERE e.status <> 'CANCELLED' AND e.starts_at > v_now
+       AND (c.mode <> 'paused' OR s.reason IS DISTINCT FROM 'paused');
+END $$;
+
 -- The server itself: sessions over the most it allows, commits and deadlocks since it counts, sessions that wait for a lock.
 -- A session's own row stands for all: pg_stat_activity is read once.
 CREATE OR REPLACE FUNCTION server_figures() RETURNS TABLE (
