@@ -191,7 +191,7 @@ class Server:
                 **account.run_as(),
             )
         how = "QUIT" if remove_when_killed else "INT"
-        self._watchdog = Watchdog(self.process.pid, folders.data, signal_name=how, remove=remove_when_killed)
+        self._watchdog = Watchdog(self.process.pid, folders.data / PID_FILE, signal_name=how, remove=remove_when_killed)
 
     def wait_until_ready(self, timeout_s: float) -> None:
         """Return once connections are accepted. Raises a sorted `EmbeddedError` with the end of the log."""

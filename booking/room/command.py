@@ -1,9 +1,11 @@
 """The verb `room`: the waiting room in one process, with a store of its own.
 
-    python -m booking room --data FOLDER [--dsn DSN] [--host 127.0.0.1] [--port 0] [--ready-file F]
+    python -m booking room (--data FOLDER | --store ADDRESS) [--dsn DSN] [--host 127.0.0.1] [--port 0] [--ready-file F]
         [--bot-check-url URL --bot-check-secret-file F] [--rate-limits off] [--trusted-proxy NETWORK]… [--address URL]
         [--booking-url URL] [--payments sandbox] [--bot-check-widget URL --bot-check-site-key KEY] [--no-page]
+    python -m booking room --store ADDRESS --copy-from ADDRESS
 
+The store is a file of SQLite in FOLDER, or what ADDRESS names (`store_address`); `--copy-from` moves one to another.
 With `--dsn` the room listens to booking: who has bought, what is left, who may speak. While booking is away people join
 and wait as before, and nobody is let in. Exit code 3: the store is another process's, or it has failed: start again.
 """
@@ -28,8 +30,9 @@ from booking.room.calls import Limits, Services
 from booking.room.figures import telling_figures
 from booking.room.house import House
 from booking.room.page_files import PageFiles, PageSettings
-from booking.room.sqlite_store import SqliteStore
-from booking.room.store import StoreFailedError
+from booking.room.store import RoomStore, Stored, StoreFailedError
+from booking.room.store_choice import add_store_arguments, check_store
+from booking.room.store_copy import copy_between, refuse_copied, refuse_unfinished
 from booking.room.web import RoomApplication
 from booking.web.client_address import parse_network
 from booking.web.listening import add_listening_arguments, check_listening, run_loop, serve_until
@@ -43,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     chosen = _parse(arguments)
     own_process.log_to_standard_error()
     try:
-        run_loop(_serve(chosen))
+        run_loop(_serve(chosen) if chosen.copy_from is None else _copy(chosen))
     except (StoreFailedError, OSError) as error:
         sys.stderr.write(f"taquilla room: {error}\n")
         return CANNOT_REACH
@@ -52,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="taquilla room", description="The waiting room.")
-    parser.add_argument("--data", type=Path, required=True, help="folder of the room's store; made when it is missing")
+    add_store_arguments(parser)
     parser.add_argument("--dsn", default=os.environ.get("TAQUILLA_DSN"), help="booking; default: $TAQUILLA_DSN")
     parser.add_argument("--bot-check-url", help="a siteverify address: Turnstile, hCaptcha, reCAPTCHA")
     parser.add_argument("--bot-check-secret-file", type=Path, help="holds the secret of the bot check")
@@ -79,6 +82,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         )
     except InvalidRequestError as error:
         parser.error(error.detail)
+    check_store(parser, chosen)
     check_listening(parser, chosen)
     return chosen
 
@@ -100,26 +104,42 @@ def _address(text: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
+async def _copy(chosen: argparse.Namespace) -> None:
+    copied = await copy_between(chosen.copy_from, chosen.store)
+    sys.stdout.write(f"copied from {chosen.copy_from.address} to {chosen.store.address}: {copied}\n")
+
+
 async def _serve(chosen: argparse.Namespace) -> None:
-    chosen.data.mkdir(parents=True, exist_ok=True, mode=0o700)
     with own_process.ending(chosen.parent_pid) as end:
         async with _authority(chosen.dsn) as (authority, serves_at):
-            store = SqliteStore(chosen.data / "room.sqlite")
-            house = House(store, await store.load(), authority)
+            store = await chosen.store.open()
+            house = House(store, await _stored(store, chosen), authority)
             await house.prepare()
             await house.hear()
             house.start()
             limits = Limits() if chosen.rate_limits == "on" else None
             services = Services(house, Callers(house), _bot_check(chosen), limits, tuple(chosen.trusted_proxy))
-            failing = asyncio.create_task(_end_when_failed(house, end), name="room-failure")
+            failing = asyncio.create_task(_end_when_failed(store, end), name="room-failure")
             page = None if chosen.no_page else PageFiles(chosen.page_settings)
             with telling_figures(chosen.dsn, house):
                 await serve_until(
                     end, chosen, RoomApplication(services, page=page), lambda url: serves_at(chosen.address or url)
                 )
             failing.cancel()
-            if house.failed.is_set():
+            if store.failed.is_set():
                 raise StoreFailedError("the store has failed; start again: what was promised is in it")
+
+
+async def _stored(store: RoomStore, chosen: argparse.Namespace) -> Stored:
+    """What is in the store, unless no room may start on it; then the store is let go of."""
+    try:
+        stored = await store.load()
+        refuse_unfinished(stored)
+        await refuse_copied(store, stored, accept=chosen.accept_copied_store)
+    except BaseException:
+        await store.close()
+        raise
+    return stored
 
 
 @asynccontextmanager
@@ -144,6 +164,6 @@ def _bot_check(chosen: argparse.Namespace) -> BotCheck | None:
     return SiteVerify(chosen.bot_check_url, secret)
 
 
-async def _end_when_failed(house: House, end: asyncio.Event) -> None:
-    await house.failed.wait()
+async def _end_when_failed(store: RoomStore, end: asyncio.Event) -> None:
+    await store.failed.wait()
     end.set()

@@ -67,6 +67,7 @@ class SqliteStore:
         self._loop = asyncio.get_running_loop()
         self._opened: Future[None] = Future()
         self.batches = self.commits = 0
+        self.failed = asyncio.Event()
         self._failed = ""
         self._thread = threading.Thread(target=self._run, name="room-store", daemon=True)
         self._thread.start()
@@ -87,6 +88,12 @@ class SqliteStore:
             "SELECT at, who, event_id, what, was, now, reason FROM changes WHERE event_id = ? ORDER BY id DESC LIMIT ?"
         )
         found: list[Change] = await self._do(lambda c: [Change(*row) for row in c.execute(query, (event_id, limit))])
+        return found
+
+    async def log(self) -> list[Change]:
+        """See `RoomStore.log`."""
+        query = "SELECT at, who, event_id, what, was, now, reason FROM changes ORDER BY id"
+        found: list[Change] = await self._do(lambda c: [Change(*row) for row in c.execute(query)])
         return found
 
     async def close(self) -> None:
@@ -162,6 +169,8 @@ class SqliteStore:
 
     def _tell(self, works: Sequence[_Work], results: Sequence[Any]) -> None:
         def settle() -> None:
+            if self._failed:
+                self.failed.set()
             for (_, done), result in zip(works, results, strict=True):
                 if done.done():
                     continue

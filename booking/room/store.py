@@ -6,6 +6,7 @@ is durable once the call has returned: nobody is told of a place before it is.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -83,7 +84,9 @@ class StoreFailedError(Exception):
 
 
 class RoomStore(Protocol):
-    """Where a room keeps what must survive."""
+    """Where a room keeps what must survive. `failed` is set once nothing will be stored any more."""
+
+    failed: asyncio.Event
 
     async def load(self) -> Stored:
         """Everything that is stored."""
@@ -101,6 +104,10 @@ class RoomStore(Protocol):
         """The newest entries of the log, newest first."""
         ...
 
+    async def log(self) -> list[Change]:
+        """The whole log, oldest first; of one event in the order of writing."""
+        ...
+
     async def close(self) -> None:
-        """Write what was handed over and let go of the store."""
+        """Write what was handed over and let go of the store; once more does nothing."""
         ...
