@@ -1,4 +1,7 @@
-"""`python -m app`: the console; with `--tour` it is driven by a plan; `screenshots` takes a picture of every screen."""
+"""`python -m app`: the console; with `--tour` it is driven by a plan, with `--shift` it joins a rush.
+
+`screenshots` takes a picture of every screen.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,14 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import platformdirs
+
+if TYPE_CHECKING:
+    from app.main import Options
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -18,10 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words[:1] == ["screenshots"]:
         return _screenshots(words[1:])
     options = _console_parser().parse_args(words)
-    if options.tour and not (options.pictures and options.report):
-        _console_parser().error("--tour needs --pictures and --report")
+    _check_drivers(options)
     credentials = _credentials_from_stdin() if options.sign_in_from_stdin else None
-    if options.tour:
+    if options.tour or options.shift:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     # Late: Qt and all that hangs on it would make `--help` wait.
     from app.main import Options, run_console
@@ -32,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         data=options.data, server=options.server, terminal=options.terminal, language=options.language,
         theme=options.theme, size=options.size, credentials=signed, parent_pid=options.parent_pid,
     )  # fmt: skip
+    if options.shift:
+        return _work_a_shift(options, wanted)
     if not options.tour:
         return run_console(wanted)
     from app.tour import Tour
@@ -42,6 +51,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PlanError as error:
         _console_parser().error(str(error))
     return run_console(wanted, Tour(plan, signed, options.pictures, options.report).drive)
+
+
+def _check_drivers(options: argparse.Namespace) -> None:
+    """Whoever drives the windows needs a place for what it tells."""
+    error = _console_parser().error
+    if options.tour and options.shift:
+        error("--tour or --shift, not both")
+    if options.tour and not (options.pictures and options.report):
+        error("--tour needs --pictures and --report")
+    if options.shift and not (options.join and options.report):
+        error("--shift needs --join and --report")
+    if options.shift == "operations" and not options.pictures:
+        error("--shift operations needs --pictures")
+
+
+def _work_a_shift(options: argparse.Namespace, wanted: Options) -> int:
+    from app.main import run_console
+    from app.shift.counter import ClerkShift
+    from app.shift.joining import JoinError, JoinFile
+    from app.shift.operations import OpsShift
+    from app.shift.shift import Shift
+
+    at_counter = options.shift == "counter"
+    join = JoinFile(options.join, "clerk" if at_counter else "ops")
+    try:
+        server = join.read().api_url
+    except JoinError as error:
+        sys.stderr.write(f"taquilla console: {error}\n")
+        return 3
+    shift: Shift = ClerkShift(join, options.report) if at_counter else OpsShift(join, options.report, options.pictures)
+    return run_console(replace(wanted, server=server), shift.drive)
 
 
 def _console_parser() -> argparse.ArgumentParser:
@@ -58,6 +98,9 @@ def _console_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--pictures", type=Path, metavar="DIR", help="where the tour saves a picture of each step")
     parser.add_argument("--report", type=Path, metavar="FILE", help="where the tour writes its report (JSON)")
+    parser.add_argument("--shift", choices=("counter", "operations"), help="drive the windows beside a rush: sell for "
+                        "cash again and again, or watch the figures and take pictures")  # fmt: skip
+    parser.add_argument("--join", type=Path, metavar="FILE", help="where a rush says how to join it")
     parser.add_argument("--parent-pid", type=int, metavar="PID", help="end when this process has ended")
     return parser
 

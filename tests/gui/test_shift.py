@@ -1,0 +1,288 @@
+"""A shift at the counter and one at the figures: driven windows that nothing stops, and reports that are true (R20)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine
+from functools import partial
+from pathlib import Path
+from time import time
+from typing import Any
+
+import pytest
+from PySide6.QtGui import QPixmap
+
+from app.core.sale import SaleState
+from app.main import DONE, FOUND_WRONG
+from app.screens.bindings import Credentials
+from app.settings import THEME, Settings
+from app.shift import counter, operations
+from app.shift.counter import ClerkShift
+from app.shift.joining import JoinError, JoinFile, Joining
+from app.shift.operations import AFTER, BEFORE, DURING, OpsShift, due_phase
+from app.shift.shift import Shift
+from app.showcase import PASSWORD, Showcase, make_showcase
+from app.showcase_ops import play_evening
+from backend_client.seat_frames import HolderKind, StaffStatus, staff_state
+from backend_client.testing import Fault
+from backend_client.wire import OrderStatus
+from tests.gui.conftest import QLoop, until
+from widgets.theme import Theme
+
+
+@pytest.fixture(autouse=True)
+def nobody_dawdles(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counter, "BUYER_EVERY_S", 0.0)
+    monkeypatch.setattr(operations, "FRESH_S", 0.05)
+
+
+class Way:
+    """The file that says how to join."""
+
+    def __init__(self, folder: Path, showcase: Showcase) -> None:
+        self.path = folder / "join.json"
+        people = {"clerk": "carla", "ops": "omar"}
+        self.facts: dict[str, Any] = {
+            "api_url": "http://127.0.0.1:1",
+            "event_id": showcase.server.house.event_id,
+            "people": {role: {"name": name, "password": PASSWORD} for role, name in people.items()},
+        }
+
+    def tell(self, **facts: object) -> None:
+        self.facts.update(facts)
+        self.path.write_text(json.dumps(self.facts), encoding="utf-8")
+        self.path.chmod(0o600)
+
+
+class Stage:
+    """A console in memory with a shift at it; made within the loop."""
+
+    def __init__(self, folder: Path, role: str = "clerk") -> None:
+        self.folder = folder
+        settings = Settings()
+        settings.set(THEME, "dark" if role == "ops" else "light", keep=False)
+        self.showcase = make_showcase(folder / "data", settings)
+        self.way = Way(folder, self.showcase)
+        join = JoinFile(self.way.path, role)
+        report = folder / "report.json"
+        self.shift: Shift = ClerkShift(join, report) if role == "clerk" else OpsShift(join, report, folder / "pictures")
+
+    @property
+    def told(self) -> dict[str, Any]:
+        path = self.folder / "report.json"
+        told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"step": "starting"}
+        return told
+
+    @property
+    def sales(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.told.get("sales", [])
+        return found
+
+    @property
+    def done(self) -> dict[str, tuple[list[int], int]]:
+        """What the report calls sold."""
+        return {sale["number"]: (sale["seats"], sale["amount_minor"]) for sale in self.sales if sale["state"] == "DONE"}
+
+    @property
+    def really(self) -> dict[str, tuple[list[int], int]]:
+        """What the booking system has sold here."""
+        return {
+            order.number: (sorted(line.seat.seat_no for line in order.lines), order.amount_minor)
+            for order in self.showcase.server.house.orders.values()
+            if order.status is OrderStatus.CONFIRMED
+        }
+
+    async def sold(self, count: int) -> None:
+        await until(lambda: len(self.done) >= count, f"{count} sales", 40)
+
+    async def refused(self, code: str) -> None:
+        await until(lambda: any(code in sale["refusals"] for sale in self.sales), f"a refusal {code}", 40)
+
+
+Scene = Callable[[Stage], Coroutine[Any, Any, None]]
+
+
+async def play(stage: Stage, scene: Scene) -> int:
+    """As `run_console` does: the shift, and the scene once it is ready; then it is over. Returns the shift's code."""
+    stage.way.tell()
+    stage.showcase.console.window.show()
+    stage.showcase.console.bindings.start()
+    task = asyncio.get_running_loop().create_task(stage.shift.drive(stage.showcase.console), name="shift")
+    try:
+        await until(lambda: stage.told["step"] != "starting" or task.done(), "the shift to be ready", 30)
+        await scene(stage)
+        stage.way.tell(over=True)
+        return await asyncio.wait_for(task, 40)
+    finally:
+        await stage.showcase.close()
+
+
+def test_a_clerk_sells_from_the_map_and_the_best_until_it_is_over(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        assert (stage.told["step"], stage.sales) == ("ready", [])
+        stage.way.tell(starts_at=time())
+        await stage.sold(4)
+
+    async def whole() -> None:
+        stage = Stage(tmp_path)
+        assert await play(stage, scene) == DONE
+        assert (stage.told["step"], stage.told["done"], stage.told["problems"]) == ("end", True, [])
+        assert stage.done == stage.really
+        assert {sale["how"] for sale in stage.sales} == {"map", "best"}
+        for sale in stage.sales:
+            assert (len(sale["seats"]), sale["refusals"]) == (2, [])
+            assert 0 < sale["hold_ms"] < sale["ticket_ms"]
+
+    qloop.run(whole(), 90)
+
+
+def test_no_refusal_ends_a_shift(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    """Seats that are lost at the hold, a busy system, an answer to cash that is lost: counted, and the next buyer."""
+    taken: list[int] = []
+
+    def snatch(stage: Stage, step: str) -> None:
+        """Somebody is faster, once."""
+        sale = stage.showcase.console.desk.store.sale
+        if step == "sent" and not taken and sale is not None and sale.state is SaleState.HOLDING:
+            taken.extend(sorted(sale.seats))
+            stage.showcase.server.house.set_seats(tuple(taken), staff_state(StaffStatus.SOLD, HolderKind.FAN))
+
+    async def scene(stage: Stage) -> None:
+        server = stage.showcase.server
+        server.on_step = partial(snatch, stage)
+        stage.way.tell(starts_at=time())
+        await stage.refused("seats-taken")
+        server.fail(Fault.BUSY, "/holds", times=6)
+        await stage.refused("service-unavailable")
+        server.heal()
+        server.fail(Fault.ANSWER_LOST, "/payments", times=9)
+        await until(lambda: any(sale["was_parked"] for sale in stage.sales), "a payment put aside", 40)
+        server.heal()
+        await stage.sold(len(stage.done) + 1)
+
+    async def whole() -> None:
+        stage = Stage(tmp_path)
+        assert await play(stage, scene) == DONE, stage.told["problems"]
+        assert stage.done == stage.really
+        assert "seats-taken" in stage.sales[0]["refusals"]
+        parked = [sale for sale in stage.sales if sale["was_parked"]]
+        assert [sale["state"] for sale in parked] == ["DONE"] * len(parked)
+
+    qloop.run(whole(), 120)
+
+
+def test_a_house_that_is_gone_ends_the_shift(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        stage.way.path.unlink()
+        await until(lambda: stage.told["step"] == "end", "the end", 30)
+
+    async def whole() -> None:
+        stage = Stage(tmp_path)
+        assert await play(stage, scene) == DONE
+        assert (stage.told["done"], stage.sales) == (True, [])
+
+    qloop.run(whole(), 60)
+
+
+def test_an_event_that_is_not_listed_is_a_fault(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def nothing(_stage: Stage) -> None:
+        pass
+
+    async def whole() -> None:
+        stage = Stage(tmp_path)
+        stage.way.facts["event_id"] = 4_711
+        assert await play(stage, nothing) == FOUND_WRONG
+        assert "event 4711 is not listed" in stage.told["problems"][0]
+
+    qloop.run(whole(), 60)
+
+
+def test_an_operator_takes_pictures_of_every_phase_in_every_look(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        now = time()
+        stage.way.tell(starts_at=now, slow_begins_at=now + 7, slow_ends_at=now + 7.5)
+        await until(lambda: len(stage.told["pictures"]) == 3, "pictures before", 40)
+        stage.way.tell(slow_from=time() - 1)
+        await until(lambda: len(stage.told["pictures"]) == 7, "pictures during", 40)
+        stage.way.tell(slow_until=time() + 60)
+
+    async def whole() -> None:
+        stage = Stage(tmp_path, "ops")
+        play_evening(stage.showcase.server)
+        assert await play(stage, scene) == DONE, stage.told["problems"]
+        _check_pictures(stage.told["pictures"], tmp_path / "pictures")
+
+    qloop.run(whole(), 120)
+
+
+def _check_pictures(pictures: list[dict[str, Any]], folder: Path) -> None:
+    assert [(one["phase"], one["look"]) for one in pictures] == [
+        *((BEFORE, look) for look in ("large", "dark", "")),
+        *((DURING, look) for look in ("", "blockers", "dark", "large")),
+        *((AFTER, look) for look in ("large", "dark", "")),
+    ]
+    sizes = {one["file"]: QPixmap(str(folder / one["file"])).size().toTuple() for one in pictures}
+    assert set(sizes) == {path.name for path in folder.glob("*.png")}
+    assert sizes["ops-before.png"] == sizes["ops-during-blockers.png"] == (1280, 800)
+    assert sizes["ops-during-dark.png"] == sizes["ops-after-large.png"] == (1920, 1080)
+    assert all(one["figures"]["hold_p99_ms"] is not None for one in pictures)
+
+
+CREDENTIALS = {"people": {"clerk": {"name": "c", "password": "p"}}, "api_url": "u", "event_id": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "words"),
+    [
+        (json.dumps(CREDENTIALS), 0o640, "others can read it"),
+        ("{", 0o600, "does not say how to join as clerk"),
+        (json.dumps({**CREDENTIALS, "people": {}}), 0o600, "does not say how to join as clerk"),
+        (json.dumps({**CREDENTIALS, "starts_at": "now"}), 0o600, "no time in seconds"),
+        (json.dumps([]), 0o600, "does not say how to join as clerk"),
+    ],
+)
+def test_a_join_file_that_cannot_be_trusted_or_read_is_refused(
+    tmp_path: Path, text: str, mode: int, words: str
+) -> None:
+    path = tmp_path / "join.json"
+    path.write_text(text, encoding="utf-8")
+    path.chmod(mode)
+    with pytest.raises(JoinError, match=words):
+        JoinFile(path, "clerk").read()
+    assert JoinFile(path, "clerk").now() is None
+
+
+def test_a_join_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(JoinError, match="cannot be read"):
+        JoinFile(tmp_path / "none.json", "clerk").read()
+
+
+@pytest.mark.parametrize(
+    ("now", "since", "until_s", "taken", "expected"),
+    [
+        (91.9, None, None, "", None),
+        (92.0, None, None, "", BEFORE),
+        (95.0, None, None, "before", None),
+        (100.0, None, None, "", None),
+        (106.9, 100.0, None, "", None),
+        (107.0, 100.0, None, "", DURING),
+        (109.0, 102.5, None, "", None),
+        (121.0, 101.0, 120.5, "", None),
+        (150.4, 101.0, 120.5, "before during", None),
+        (150.5, 101.0, 120.5, "before during", AFTER),
+        (200.0, 101.0, 120.5, "before during after", None),
+    ],
+)
+def test_pictures_are_due_around_what_really_happened(
+    now: float, since: float | None, until_s: float | None, taken: str, expected: str | None
+) -> None:
+    """Meant from 100 to 120; pictures begin 8 s before, after 35 % of it, and once half as long again has passed."""
+    joining = Joining(
+        "u", 1, Credentials("c", "p"), slow_begins_at=100.0, slow_ends_at=120.0, slow_from=since, slow_until=until_s
+    )
+    assert due_phase(joining, now, set(taken.split())) == expected
+
+
+def test_without_a_slowness_pictures_are_due_at_the_end_alone() -> None:
+    assert due_phase(Joining("u", 1, Credentials("c", "p"), starts_at=1.0), 50.0, set()) is None
