@@ -15,19 +15,24 @@ import asyncio
 import json
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from booking.domain.caller import Role
 from booking.domain.errors import BookingError
 from booking.embedded import EmbeddedError
 from booking.rush import options, report
 from booking.rush.accounts import RunningServer, ServerError
-from booking.rush.conductor import Conductor, Run, Second, SenderFailedError, say
+from booking.rush.company import Others, company_of
+from booking.rush.conductor import START_IN_S, Conductor, Run, Second, SenderFailedError, say
+from booking.rush.consoles import COUNTER, OPERATIONS
+from booking.rush.counter import Company, read_counter, read_pictures
 from booking.rush.cpu import cpu_seconds, used_between
 from booking.rush.own_stack import StackError, own_stack
 from booking.rush.plan import Sale, Server, Traffic
+from booking.rush.staff import Staffer
 from booking.rush.steered import Steered, read_steering
 from booking.rush.through_room import Beside, Steering, beside
 from booking.services.check_invariants import check
@@ -49,7 +54,7 @@ class Target:
     dsn: str | None
     pids: Mapping[str, int]
     room: Server | None = None
-    clerk: str = ""
+    staff: Mapping[Role, Staffer] = field(default_factory=dict)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -91,20 +96,26 @@ async def rush(chosen: argparse.Namespace) -> report.Verdict:
         )  # fmt: skip
         say(f"{len(target.sale.prices):,} seats, {len(target.tokens):,} accounts, {target.server.url}")
         conductor = Conductor(target.server, target.sale, target.tokens, traffic, target.room)
-        before = cpu_seconds(target.pids)
-        async with _beside(chosen, target) as seen:
-            run = await conductor.conduct(
-                processes=chosen.processes, connections=chosen.connections, most_requests=chosen.most_requests,
-                drain_s=_drain_s(chosen), timeout_s=chosen.timeout, seed=chosen.seed, progress=_progress(chosen),
-            )  # fmt: skip
+        async with company_of(chosen, target.server, target.room, target.sale, target.staff) as others:
+            pids = {**target.pids, **others.pids}
+            before = cpu_seconds(pids)
+            starts_at = others.open_at(time.time() + START_IN_S, chosen.slow)
+            async with _beside(chosen, target, others, starts_at) as seen:
+                run = await conductor.conduct(
+                    processes=chosen.processes, connections=chosen.connections, most_requests=chosen.most_requests,
+                    drain_s=_drain_s(chosen), timeout_s=chosen.timeout, seed=chosen.seed, progress=_progress(chosen),
+                    starts_at=starts_at,
+                )  # fmt: skip
+            cpu = used_between(before, cpu_seconds(pids))
+            company = await _sent_home(target, others, starts_at, seen)
         steered = await _steered(target, conductor, run, seen)
-        cpu = used_between(before, cpu_seconds(target.pids))
         breaches = details = None
         if target.dsn is not None:
             say("looking at the invariants")
             found = (await check(target.dsn)).breaches
             breaches, details = len(found), [f"{breach.rule}: {breach.detail}" for breach in found]
-    return report.Verdict(run, breaches, details or (), _settings(chosen, target), cpu, steered, seen.sales)
+    sales = seen.sales if company.counter is None else company.counter.as_sales()
+    return report.Verdict(run, breaches, details or (), _settings(chosen, target), cpu, steered, sales, company)
 
 
 @asynccontextmanager
@@ -115,8 +126,7 @@ async def _target(chosen: argparse.Namespace) -> AsyncIterator[Target]:
     if chosen.server is None:
         say("starting a database, sandbox, API and workers")
         async with own_stack(chosen.seats, accounts, _steering(chosen)) as stack:
-            clerk = stack.staff.get(Role.CLERK, "")
-            yield Target(stack.server, stack.sale, stack.tokens, stack.dsn, stack.pids, stack.room, clerk)
+            yield Target(stack.server, stack.sale, stack.tokens, stack.dsn, stack.pids, stack.room, stack.staff)
         return
     running = RunningServer(chosen.server)
     try:
@@ -146,13 +156,41 @@ def _drain_s(chosen: argparse.Namespace) -> float:
 
 
 @asynccontextmanager
-async def _beside(chosen: argparse.Namespace, target: Target) -> AsyncIterator[Beside]:
-    """With a waiting room a till sells meanwhile, and the database may be slow."""
+async def _beside(
+    chosen: argparse.Namespace, target: Target, others: Others, starts_at: float
+) -> AsyncIterator[Beside]:
+    """With a waiting room a till sells meanwhile, unless a console does, and the database may be slow."""
     if target.room is None or target.dsn is None:
         yield Beside()
         return
-    async with beside(target.dsn, target.server, target.sale, target.clerk, chosen.slow, 1.0) as seen:
+    clerk = None if others.sells else target.staff[Role.CLERK].token
+    given = target.dsn, target.server, target.sale, clerk, chosen.slow, starts_at, others.announcement
+    async with beside(*given) as seen:
         yield seen
+
+
+async def _sent_home(target: Target, others: Others, starts_at: float, seen: Beside) -> Company:
+    """The consoles end while the house still stands; what they say is compared with the database."""
+    if not others.sells or target.dsn is None:
+        return Company()
+    say("the consoles end")
+    told = await others.end()
+    db = await Database.open(target.dsn, lanes=False, application="taquilla rush")
+    try:
+        clerk = target.staff[Role.CLERK].staff_id
+        slow = _slow(seen, starts_at)
+        counter = await read_counter(db, target.sale.event_id, clerk, told[COUNTER], starts_at, slow)
+    finally:
+        await db.close()
+    operations = told[OPERATIONS]
+    return Company(counter, read_pictures(operations, starts_at), operations["problems"])
+
+
+def _slow(seen: Beside, starts_at: float) -> tuple[float, float] | None:
+    """From when until when it was slow, seconds of the run."""
+    if seen.slow_from is None or seen.slow_until is None:
+        return None
+    return seen.slow_from - starts_at, seen.slow_until - starts_at
 
 
 async def _steered(target: Target, conductor: Conductor, run: Run, seen: Beside) -> Steered | None:
@@ -161,10 +199,7 @@ async def _steered(target: Target, conductor: Conductor, run: Run, seen: Beside)
     db = await Database.open(target.dsn, lanes=False, application="taquilla rush")
     try:
         began = conductor.starts_at
-        slow = None
-        if seen.slow_from is not None and seen.slow_until is not None:
-            slow = (seen.slow_from - began, seen.slow_until - began)
-        return await read_steering(db, target.sale.event_id, began, run.seconds, slow)
+        return await read_steering(db, target.sale.event_id, began, run.seconds, _slow(seen, began))
     finally:
         await db.close()
 
@@ -188,7 +223,7 @@ def _settings(chosen: argparse.Namespace, target: Target) -> dict[str, object]:
     names = (
         "rate", "maps", "seconds", "arrivals", "skew", "groups", "double_clicks", "buyers", "patience", "processes",
         "connections", "timeout", "drain", "most_requests", "seed",
-        *(("fans", "admission", "cap", "least", "look", "form") if chosen.fans else ()),
+        *(("fans", "admission", "cap", "least", "look", "form", "counter") if chosen.fans else ()),
     )  # fmt: skip
     slow = {} if chosen.slow is None else {"slow_at_s": chosen.slow.at_s, "slow_for_s": chosen.slow.lasts_s}
     return {

@@ -17,7 +17,8 @@ from booking.rush.plan import Sale, SenderPlan, Server, Traffic
 from booking.rush.shopper import HOLD
 from booking.rush.tally import Tally, Telling
 
-_START_IN_S = 1.0
+START_IN_S = 1.0
+"""Senders need so long to get going."""
 _OVERTIME_S = 20.0
 _LARGEST_SEED = 2**31
 _read_telling = msgspec.json.Decoder(Telling)
@@ -104,14 +105,14 @@ class Conductor:
 
     async def conduct(
         self, *, processes: int, connections: int, most_requests: int, drain_s: float, timeout_s: float, seed: int,
-        progress: Progress,
+        progress: Progress, starts_at: float | None = None,
     ) -> Run:  # fmt: skip
-        """Start the senders and return what they counted.
+        """Start the senders and return what they counted. `starts_at`: of the wall clock, a moment from now or more.
 
         Raises:
             SenderFailedError: one ended too early, or did not end.
         """
-        starts_at = self.starts_at = time.time() + _START_IN_S
+        starts_at = self.starts_at = time.time() + START_IN_S if starts_at is None else starts_at
         plans = [
             SenderPlan(
                 server=self._server, sale=self._sale, traffic=self._traffic.shared_by(processes),
@@ -127,7 +128,7 @@ class Conductor:
         lasts_s = max(self._traffic.seconds, 2 * self._traffic.arrivals_last_s)
         ticking = asyncio.create_task(self._tick(starts_at, progress), name="progress")
         try:
-            async with asyncio.timeout(_START_IN_S + lasts_s + drain_s + _OVERTIME_S):
+            async with asyncio.timeout(START_IN_S + lasts_s + drain_s + _OVERTIME_S):
                 async with asyncio.TaskGroup() as group:
                     for number, plan in enumerate(plans):
                         group.create_task(self._attend(number, plan), name=f"sender {number}")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from booking.domain.admission_control_signals import AdmissionLimits
 from booking.rush import arrivals, plan, report
+from booking.rush.announced import JOIN_NAME
+from booking.rush.counter import CONSOLE, TILL
 from booking.rush.plan import Server
 from booking.rush.through_room import Slowness
 from booking.web.listening import is_loopback
@@ -80,6 +82,14 @@ def _add_room(parser: argparse.ArgumentParser) -> None:
             f"--{name}", type=_stretch, default=usual, metavar="LEAST:MOST", help=f"seconds at the {what}"
         )
     room.add_argument(
+        "--counter", choices=(TILL, CONSOLE), default=TILL,
+        help="who sells for cash meanwhile: a till that speaks HTTP, or a real console; then an operator's console"
+        " takes pictures before, during and after the slowness (needs --report)",
+    )  # fmt: skip
+    room.add_argument(
+        "--announce", type=Path, metavar="FILE", help=f"how others join (default with a console: {JOIN_NAME} in DIR)"
+    )
+    room.add_argument(
         "--slow", type=_slowness, metavar="AT:FOR", help="seconds: a forgotten transaction holds most seats' rows"
     )
 
@@ -141,14 +151,22 @@ def _between(kind: type[int | float], least: float, most: float) -> Callable[[st
     return read
 
 
-def _check_target(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> None:
-    """Load goes to this machine alone, or to one that its operator names twice, over TLS."""
-    if chosen.slow is not None and not chosen.fans:
-        parser.error("--slow goes with --fans")
+def _check_room(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> None:
+    """What has a meaning with a waiting room alone, and what that needs."""
+    for name, usual in (("slow", None), ("announce", None), ("counter", TILL)):
+        if getattr(chosen, name) != usual and not chosen.fans:
+            parser.error(f"--{name} goes with --fans")
+    if chosen.counter == CONSOLE and chosen.report is None:
+        parser.error("--counter console: its pictures need --report")
     if chosen.fans and chosen.least > chosen.cap:
         parser.error("--least: not above --cap")
     if chosen.fans and chosen.server is not None:
         parser.error("--fans: through the waiting room of its own stack only; leave --server out")
+
+
+def _check_target(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> None:
+    """Load goes to this machine alone, or to one that its operator names twice, over TLS."""
+    _check_room(parser, chosen)
     if chosen.server is None:
         if chosen.event is not None or chosen.dsn is not None or chosen.i_run_this_host is not None:
             parser.error("--event, --dsn and --i-run-this-host go with --server")

@@ -20,6 +20,7 @@ import booking
 from booking.domain.caller import Role
 from booking.embedded.awaited import awaited_cluster
 from booking.rush.plan import Sale, Server
+from booking.rush.staff import Staffer
 from booking.rush.through_room import Steering, ask_for_admission, steer
 from booking.rush.venue import open_sale
 
@@ -40,7 +41,7 @@ class StackError(Exception):
 class OwnStack:
     """What was started: where the API is, its database, the event on sale, accounts' tokens, and process ids.
 
-    `room`: the waiting room's address; `staff`: tokens of ops and a clerk by role, where there is one.
+    `room`: the waiting room's address; `staff`: an operator and a clerk by role, where there is one.
     """
 
     server: Server
@@ -49,7 +50,7 @@ class OwnStack:
     tokens: tuple[str, ...]
     pids: Mapping[str, int]
     room: Server | None = None
-    staff: Mapping[Role, str] = field(default_factory=dict)
+    staff: Mapping[Role, Staffer] = field(default_factory=dict)
 
 
 @asynccontextmanager
@@ -77,7 +78,7 @@ async def own_stack(seats: int, accounts: int, steering: Steering | None = None)
         staff = await ask_for_admission(dsn, sale.event_id)
         words = ["--dsn", dsn, "--port", "0", "--data", str(folder / "room-data"), "--rate-limits", "off"]
         room = await stack.enter_async_context(started("room", words, folder))
-        await steer(server, Server.of_url(str(room["url"])), sale, staff[Role.OPS], steering)
+        await steer(server, Server.of_url(str(room["url"])), sale, staff[Role.OPS].token, steering)
         yield OwnStack(server, dsn, sale, tokens, {**pids, "room": room["pid"]}, Server.of_url(str(room["url"])), staff)
 
 
@@ -95,14 +96,19 @@ async def started(verb: str, words: Sequence[str], folder: Path) -> AsyncIterato
 
 
 async def spawn(
-    module: Sequence[str], *, stdout: int, stderr: int | None, stdin: int = asyncio.subprocess.DEVNULL
+    module: Sequence[str],
+    *,
+    stdout: int,
+    stderr: int | None,
+    stdin: int = asyncio.subprocess.DEVNULL,
+    environment: Mapping[str, str] | None = None,
 ) -> asyncio.subprocess.Process:
     """`python -m MODULE …` with our code, in a session of its own: Ctrl-C is ours to hear."""
     code = os.pathsep.join(filter(None, [str(_CODE), os.environ.get("PYTHONPATH")]))
     return await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-m", *module,
-        stdin=stdin, stdout=stdout, stderr=stderr, env={**os.environ, "PYTHONPATH": code}, start_new_session=True,
-        limit=16 * 1024 * 1024,
+        stdin=stdin, stdout=stdout, stderr=stderr, env={**os.environ, "PYTHONPATH": code, **(environment or {})},
+        start_new_session=True, limit=16 * 1024 * 1024,
     )  # fmt: skip
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from booking.charts import Line, rank_chart, time_chart
 from booking.histogram import Histogram
-from booking.rush import room_report
+from booking.rush import counter_report, room_report
 from booking.rush.conductor import Run
+from booking.rush.counter import Company, CounterSales
 from booking.rush.shopper import CHECKOUT, HOLD, KINDS, MAP, PAY, STATUS
 from booking.rush.steered import Steered
 from booking.rush.tally import Tally
-from booking.rush.through_room import CounterSales
 
 HTML_NAME, JSON_NAME = "rush.html", "rush.json"
 LATE_MS = 20.0
@@ -31,7 +31,8 @@ table { border-collapse: collapse; margin: 1rem 0; } th, td { padding: .25rem .7
 th:first-child, td:first-child { text-align: left; } tr { border-bottom: 1px solid #ddd; }
 svg { width: 100%; height: auto; margin: .5rem 0; } svg text { font: 11px system-ui, sans-serif; fill: #333; }
 svg .title { font-weight: 600; } svg polyline, svg .key { stroke-width: 1.8; } svg .grid { stroke: #e4e4e4; }
-svg .axis { stroke: #666; } .bad { color: #a40000; font-weight: 600; }
+figure { margin: 1.2rem 0; } figure img { width: 100%; height: auto; border: 1px solid #ddd; }
+figcaption { color: #555; } svg .axis { stroke: #666; } .bad { color: #a40000; font-weight: 600; }
 """
 
 
@@ -46,11 +47,15 @@ class Verdict:
     cpu_s: Mapping[str, float] = field(default_factory=dict)
     steered: Steered | None = None
     till: CounterSales | None = None
+    company: Company = field(default_factory=Company)
 
     @property
     def good(self) -> bool:
-        """No invariant broken, no two answers that contradict each other, no answer that nobody foresaw."""
-        return not self.breaches and not self.run.contradictions and not self.run.server_errors()
+        """No invariant broken, no two answers that contradict each other, no answer that nobody foresaw.
+
+        And what the screen at the counter called sold is sold.
+        """
+        return not self.breaches and not self.run.contradictions and not self.run.server_errors() and self.company.good
 
 
 def as_json(verdict: Verdict) -> dict[str, object]:
@@ -80,6 +85,7 @@ def as_json(verdict: Verdict) -> dict[str, object]:
             if verdict.steered is None or verdict.till is None
             else room_report.as_json(verdict.run, verdict.steered, verdict.till)
         ),
+        **counter_report.as_json(verdict.company),
     }
 
 
@@ -127,6 +133,7 @@ def _remarks(verdict: Verdict) -> list[str]:
     ]
     if verdict.steered is not None and verdict.till is not None:
         words += room_report.as_words(run, verdict.steered, verdict.till)
+    words += counter_report.as_words(verdict.company)
     if verdict.cpu_s:
         words.append("CPU seconds: " + ", ".join(f"{name} {used:.1f}" for name, used in verdict.cpu_s.items()))
     if late_ms > LATE_MS:
@@ -148,12 +155,12 @@ def write(verdict: Verdict, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / JSON_NAME).write_text(json.dumps(as_json(verdict), indent=2) + "\n", encoding="utf-8")
     path = folder / HTML_NAME
-    path.write_text(as_html(verdict), encoding="utf-8")
+    path.write_text(as_html(verdict, folder), encoding="utf-8")
     return path
 
 
-def as_html(verdict: Verdict) -> str:
-    """One self-contained page: figures, charts, settings. It loads nothing."""
+def as_html(verdict: Verdict, folder: Path) -> str:
+    """One self-contained page: figures, charts, the pictures that lie in `folder`, settings. It loads nothing."""
     remarks = "".join(f"<li>{escape(words)}</li>" for words in _remarks(verdict))
     verdict_words = "Nothing wrong was found." if verdict.good else "Something wrong was found."
     settings = "".join(
@@ -163,7 +170,8 @@ def as_html(verdict: Verdict) -> str:
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Taquilla: a rush</title>'
         f"<style>{_STYLE}</style></head><body><h1>The opening minute</h1>"
         f'<p class="{"" if verdict.good else "bad"}">{verdict_words}</p>'
-        f"{_table(verdict.run)}<ul>{remarks}</ul>{''.join(_charts(verdict))}{_answers(verdict.run)}"
+        f"{_table(verdict.run)}<ul>{remarks}</ul>{''.join(_charts(verdict))}"
+        f"{counter_report.as_html(verdict.company, folder)}{_answers(verdict.run)}"
         f"<h2>Settings</h2><table>{settings}</table></body></html>\n"
     )
 

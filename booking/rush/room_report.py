@@ -7,8 +7,8 @@ from dataclasses import asdict
 
 from booking.charts import Line, time_chart
 from booking.rush.conductor import Run
+from booking.rush.counter import CounterSales
 from booking.rush.steered import Steered, let_in_per_minute, rate_at
-from booking.rush.through_room import CounterSales
 
 
 def as_json(run: Run, steered: Steered, till: CounterSales) -> dict[str, object]:
@@ -33,7 +33,7 @@ def as_words(run: Run, steered: Steered, till: CounterSales) -> list[str]:
     p50, p99 = (run.waits.quantile_ms(share) / 1000 for share in (0.5, 0.99))
     to_fans = f"{steered.fan_tickets:,} tickets to fans in {steered.fan_orders:,} orders"
     by_till = f"{till.tickets:,} in {till.orders:,}, refused {till.refused}, the slowest took {till.worst_s:.1f} s"
-    words = [f"fans: {fates}; waited p50 {p50:.0f} s, p99 {p99:.0f} s", f"sold: {to_fans}; the till {by_till}"]
+    words = [f"fans: {fates}; waited p50 {p50:.0f} s, p99 {p99:.0f} s", f"sold: {to_fans}; the {till.by} {by_till}"]
     return words if steered.before_per_minute is None else [*words, *_around_slowness(steered)]
 
 

@@ -14,8 +14,10 @@ import asyncpg
 import httpx
 
 from booking.domain.caller import Role
+from booking.rush.announced import Announcement
+from booking.rush.counter import CounterSales
 from booking.rush.plan import Sale, Server
-from booking.services import sign_in
+from booking.rush.staff import Staffer, hire
 from booking.store.database import Database
 
 _LOOKS, _LOOK_EVERY_S = 150, 0.2
@@ -23,7 +25,6 @@ _ANSWERS_WITHIN_S = 5.0
 _FRONT_SHARE = 0.9
 _TILL_EVERY_S = 1.5
 _MOST_TRIES = 8
-_PASSWORD_OF_A_RUN = "only for the length of a run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +46,6 @@ class Slowness:
 
 
 @dataclass(slots=True)
-class CounterSales:
-    """What a till sold meanwhile; `worst_s`: the longest sale from its hold to its confirmation."""
-
-    orders: int = 0
-    tickets: int = 0
-    refused: int = 0
-    worst_s: float = 0.0
-
-
-@dataclass(slots=True)
 class Beside:
     """What happens beside the fans; times are seconds of the wall clock."""
 
@@ -63,18 +54,12 @@ class Beside:
     slow_until: float | None = None
 
 
-async def ask_for_admission(dsn: str, event_id: int) -> Mapping[Role, str]:
-    """Fans of the event need the room from now on. Returns tokens of staff, by their role."""
+async def ask_for_admission(dsn: str, event_id: int) -> Mapping[Role, Staffer]:
+    """Fans of the event need the room from now on. Returns the staff, by their role."""
     db = await Database.open(dsn, lanes=False, application="taquilla rush")
     try:
         await db.fetch("UPDATE events SET admission = true WHERE event_id = $1", event_id)
-        tokens = {}
-        for role in (Role.OPS, Role.CLERK):
-            name = f"rush-{role}-{uuid4().hex[:8]}"
-            await sign_in.create_staff(db, name, f"Rush {role}", role, _PASSWORD_OF_A_RUN)
-            session = await sign_in.login(db, name, _PASSWORD_OF_A_RUN, uuid4(), "till of a rush")
-            tokens[role] = session.access_token
-        return tokens
+        return await hire(db)
     finally:
         await db.close()
 
@@ -107,13 +92,19 @@ async def steer(api: Server, room: Server, sale: Sale, ops: str, steering: Steer
 
 @asynccontextmanager
 async def beside(
-    dsn: str, api: Server, sale: Sale, clerk: str, slow: Slowness | None, starts_in_s: float
-) -> AsyncIterator[Beside]:
-    """A till that sells, and a database that is slow for a while; both end with the block."""
+    dsn: str, api: Server, sale: Sale, clerk: str | None, slow: Slowness | None, starts_at: float,
+    announcement: Announcement | None = None,
+) -> AsyncIterator[Beside]:  # fmt: skip
+    """A till that sells as `clerk` (None: somebody else does), and a database that is slow for a while.
+
+    Both end with the block. `starts_at`: when the run begins, seconds of the wall clock.
+    """
     seen = Beside()
-    tasks = [asyncio.create_task(_sell(api, sale, clerk, seen.sales), name="till")]
+    tasks = []
+    if clerk is not None:
+        tasks.append(asyncio.create_task(_sell(api, sale, clerk, seen.sales), name="till"))
     if slow is not None:
-        tasks.append(asyncio.create_task(_slow_down(dsn, sale, slow, starts_in_s, seen), name="slow"))
+        tasks.append(asyncio.create_task(_slow_down(dsn, sale, slow, starts_at, seen, announcement), name="slow"))
     try:
         yield seen
     finally:
@@ -122,9 +113,11 @@ async def beside(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _slow_down(dsn: str, sale: Sale, slow: Slowness, starts_in_s: float, seen: Beside) -> None:
+async def _slow_down(
+    dsn: str, sale: Sale, slow: Slowness, starts_at: float, seen: Beside, announcement: Announcement | None
+) -> None:
     """Lock the rows of the seats that most people want, and do nothing."""
-    await asyncio.sleep(starts_in_s + slow.at_s)
+    await asyncio.sleep(max(0.0, starts_at + slow.at_s - time()))
     connection = await asyncpg.connect(dsn)
     try:
         async with connection.transaction():
@@ -133,8 +126,12 @@ async def _slow_down(dsn: str, sale: Sale, slow: Slowness, starts_in_s: float, s
                 sale.event_id, int(_FRONT_SHARE * len(sale.prices)),
             )  # fmt: skip
             seen.slow_from = time()
+            if announcement is not None:
+                announcement.tell(slow_from=seen.slow_from)
             await asyncio.sleep(slow.lasts_s)
         seen.slow_until = time()
+        if announcement is not None:
+            announcement.tell(slow_until=seen.slow_until)
     finally:
         await connection.close()
 
