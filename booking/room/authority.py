@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
@@ -10,6 +10,7 @@ from uuid import UUID
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from booking.room.event_room import Availability
+from booking.room.log_post import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,5 +56,13 @@ class Authority(Protocol):
 
         Raises:
             AuthorityAwayError: booking cannot be reached.
+        """
+        ...
+
+    async def post(self, entries: Sequence[Entry]) -> None:
+        """Leave entries of the room's log there, for operators to read. Again is harmless.
+
+        Raises:
+            AuthorityAwayError: booking cannot be reached, and may have them all the same.
         """
         ...

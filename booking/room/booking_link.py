@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from time import monotonic
+from typing import Any
 from uuid import UUID
 
+import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from booking.domain.errors import AuthorityAwayError, BookingError
 from booking.room.authority import News, Purchase, SaleState
 from booking.room.event_room import Availability
+from booking.room.log_post import Entry
 from booking.sql import query
 from booking.store import admission_queries, staff_queries
 from booking.store.connection import ANSWER_LIMITS, Record
@@ -51,6 +54,21 @@ class BookingLink:
         except BookingError as error:
             raise AuthorityAwayError(error.detail) from error
 
+    async def post(self, entries: Sequence[Entry]) -> None:
+        """See `Authority.post`.
+
+        Raises:
+            AuthorityAwayError: booking cannot be reached, or does not answer in time.
+        """
+        if self._db is None:
+            raise AuthorityAwayError("Booking was never heard.")
+        try:
+            await self._db.call(
+                query("note_room_changes"), msgspec.json.encode([_row_of(one) for one in entries]).decode()
+            )
+        except BookingError as error:
+            raise AuthorityAwayError(error.detail) from error
+
     async def close(self) -> None:
         """Let go of the connections."""
         if self._db is not None:
@@ -64,8 +82,8 @@ class BookingLink:
         db, now = self._db, monotonic()
         await self._publish(db, keys, retired, now)
         await self._announce(db, events, now)
-        clock = await db.fetchrow("SELECT booking_now() AS now")
-        since = datetime.fromisoformat(cursor) if cursor else datetime.now(UTC) - timedelta(hours=1)
+        now_there = (await db.fetch("SELECT booking_now() AS now"))[0]["now"]
+        since = datetime.fromisoformat(cursor) if cursor else now_there - timedelta(hours=1)
         bought = await db.fetch(query("read_admission_purchases"), since, list(events))
         sales: tuple[SaleState, ...] = ()
         if events and now - self._looked_at >= _LOOK_AT_SALES_EVERY_S:
@@ -75,7 +93,7 @@ class BookingLink:
             purchases=tuple(_purchase_of(row) for row in bought if row["principal"].startswith(_FAN)),
             sales=sales,
             account_keys=await staff_queries.read_signing_keys(db),
-            cursor=cursor if clock is None else clock["now"].isoformat(),
+            cursor=now_there.isoformat(),
         )
 
     async def _publish(
@@ -99,6 +117,23 @@ class BookingLink:
             return
         await admission_queries.announce_rooms(db, events, self._address)
         self._announced, self._announced_at = known, now
+
+
+def _row_of(entry: Entry) -> dict[str, Any]:
+    """As `note_room_changes` takes it: settings value by value, so that the log shows what is another one."""
+    return {
+        "entry_id": entry.entry_id, "at": datetime.fromtimestamp(entry.at, UTC), "who": entry.who,
+        "event_id": entry.event_id, "what": entry.what, "was": _values_of(entry.was), "now": _values_of(entry.now),
+        "reason": entry.reason,
+    }  # fmt: skip
+
+
+def _values_of(text: str) -> object:
+    try:
+        found = msgspec.json.decode(text) if text.startswith("{") else text
+    except msgspec.DecodeError:
+        return text
+    return {name: value for name, value in found.items() if name != "version"} if isinstance(found, dict) else text
 
 
 def _purchase_of(row: Record) -> Purchase:

@@ -27,6 +27,7 @@ from booking.domain.errors import (
 from booking.room.authority import Authority, News
 from booking.room.event_room import EventRoom, RoomFacts
 from booking.room.key_ring import KeyRing
+from booking.room.log_post import NOTE, LogPost
 from booking.room.places import Places
 from booking.room.settings import Settings, check_settings
 from booking.room.store import Batch, Change, CodeUse, RoomStore, Stored, StoredRoom, StoreFailedError
@@ -92,6 +93,7 @@ class House:
         self.rooms = {one.facts.event_id: _restored(one, clock()) for one in stored.rooms}
         self.account_keys: Mapping[UUID, bytes] = _account_keys(stored.notes.get("account-keys", b"{}"))
         self._cursor = stored.notes.get("cursor", b"").decode()
+        self._post = LogPost(stored.notes.get(NOTE, b""))
         self._heard_at: float | None = None
         self.failed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -272,6 +274,21 @@ class House:
             return
         self._heard_at = self.now()
         await self._take(news)
+        await self._post_log(self._authority)
+
+    async def _post_log(self, authority: Authority) -> None:
+        """Operators read one log, booking's: what the room has in its own goes there, sooner or later, once."""
+        entries = self._post.due()
+        if not entries:
+            return
+        try:
+            async with asyncio.timeout(_HEARS_WITHIN_S):
+                await authority.post(entries)
+        except (AuthorityAwayError, TimeoutError) as error:
+            log.debug("the log is posted later: %s", error)
+            return
+        self._post.taken([one.entry_id for one in entries])
+        await self._write(Batch(notes=[self._post.note()]))
 
     async def _take(self, news: News) -> None:
         for purchase in news.purchases:
@@ -343,8 +360,13 @@ class House:
         hosted.waiters.tell(None if all_told else told)
 
     async def _write(self, batch: Batch) -> None:
+        posted: list[UUID] = []
+        if batch.changes and self._authority is not None:
+            posted = self._post.put(batch.changes)
+            batch.notes = [*batch.notes, self._post.note()]
         try:
             await self._store.write(batch)
+            self._post.kept(posted)
         except StoreFailedError as error:
             log.critical("the store has failed, so the room ends: %s", error)
             self.failed.set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import UUID
@@ -24,9 +24,10 @@ from booking.domain.errors import (
 from booking.room.authority import News, Purchase, SaleState
 from booking.room.event_room import Availability, Phase
 from booking.room.house import AUTHORITY_AWAY_AFTER_S, House
+from booking.room.log_post import AT_ONCE, MOST_KEPT, Entry, LogPost
 from booking.room.settings import Queueing, Settings
 from booking.room.sqlite_store import SqliteStore
-from booking.room.store import Batch
+from booking.room.store import Batch, Change
 from tests.room.people import EVENT, OPENS_AT, Clock, account
 
 SETTINGS = Settings(queueing=Queueing.FIFO, new_users_per_minute=60_000)
@@ -40,6 +41,8 @@ class FakeAuthority:
     news: News = field(default_factory=News)
     is_away: bool = False
     heard: list[tuple[tuple[int, ...], str, set[str]]] = field(default_factory=list)
+    posted: list[Entry] = field(default_factory=list)
+    loses_answers: bool = False
 
     async def hear(
         self, events: tuple[int, ...], cursor: str, keys: Mapping[str, Ed25519PublicKey], retired: frozenset[str]
@@ -48,6 +51,11 @@ class FakeAuthority:
         if self.is_away:
             raise AuthorityAwayError("away")
         return self.news
+
+    async def post(self, entries: Sequence[Entry]) -> None:
+        self.posted += entries
+        if self.loses_answers:
+            raise AuthorityAwayError("the answer was lost")
 
 
 @dataclass
@@ -147,6 +155,87 @@ async def test_settings_change_from_a_version_and_are_in_the_log(building: Build
     assert '"total_active_users":200' in change.was.replace(" ", "")
     assert '"total_active_users":9' in change.now
     assert (await building.house()).hosted(EVENT).room.settings == after
+
+
+def told(building: Building) -> list[tuple[str, str, int]]:
+    """What booking was told of the log: each entry as often as it was."""
+    return [(one.what, one.reason, one.event_id) for one in building.authority.posted]
+
+
+async def test_booking_is_told_of_the_log_once_it_is_there_whoever_was_killed_meanwhile(building: Building) -> None:
+    """R20: operators read one log. What the room's people did while booking was away comes after it, in its order."""
+    building.authority.is_away = True
+    house = await opened(building)
+    await house.change_settings(EVENT, 1, msgspec.structs.replace(SETTINGS, paused=True), "staff:1", "a fire drill")
+    await house.hear()
+    assert told(building) == []
+    again = await building.house()
+    await again.rotate_keys("staff:2", "the yearly one")
+    building.authority.is_away = False
+    await again.hear()
+    assert told(building) == [
+        ("room-made", "on sale tomorrow", EVENT),
+        ("settings", "a fire drill", EVENT),
+        ("keys-rotated", "the yearly one", 0),
+    ]
+    await again.hear()
+    third = await building.house()
+    await third.hear()
+    assert len(told(building)) == 3, "what booking has taken is not told again"
+    assert [one.reason for one in await third.changes(EVENT, 10)] == ["a fire drill", "on sale tomorrow"]
+
+
+async def test_an_entry_whose_taking_was_not_answered_is_posted_again_under_its_number(building: Building) -> None:
+    house = await opened(building)
+    building.authority.loses_answers = True
+    await house.hear()
+    again = await building.house()
+    building.authority.loses_answers = False
+    await again.hear()
+    await again.hear()
+    first, second = building.authority.posted
+    assert first == second
+
+
+async def test_what_the_controller_sets_is_in_bookings_log_already(building: Building) -> None:
+    house = await opened(building)
+    await house.change_settings(
+        EVENT, 1, msgspec.structs.replace(SETTINGS, new_users_per_minute=9), "controller", "strain"
+    )
+    await house.hear()
+    assert [one.what for one in building.authority.posted] == ["room-made"]
+
+
+async def test_what_is_not_in_the_store_is_told_nobody(building: Building, monkeypatch: pytest.MonkeyPatch) -> None:
+    house = await opened(building)
+    await house.hear()
+    write, goes_on = building.stores[-1].write, asyncio.Event()
+
+    async def slow(batch: Batch) -> None:
+        if batch.changes:
+            await goes_on.wait()
+        await write(batch)
+
+    monkeypatch.setattr(building.stores[-1], "write", slow)
+    changing = asyncio.create_task(house.rotate_keys("staff:2", "the yearly one"))
+    await asyncio.sleep(0)
+    await house.hear()
+    assert len(told(building)) == 1
+    goes_on.set()
+    await changing
+    await house.hear()
+    assert len(told(building)) == 2
+
+
+def test_a_long_log_is_posted_in_parts_and_has_an_end() -> None:
+    post = LogPost()
+    change = Change(OPENS_AT, "staff:1", EVENT, "settings", "", "", "again and again")
+    post.kept(post.put([change] * (MOST_KEPT + 5)))
+    first = post.due()
+    assert len(first) == AT_ONCE
+    post.taken([one.entry_id for one in first])
+    assert len(LogPost(post.note()[1]).due()) == AT_ONCE
+    assert len(msgspec.json.decode(post.note()[1])) == MOST_KEPT - AT_ONCE
 
 
 async def test_nobody_is_let_in_while_booking_is_away_and_joining_goes_on(building: Building) -> None:

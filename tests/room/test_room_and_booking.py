@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from uuid import uuid4
 
 import msgspec
 import pytest
@@ -16,7 +17,9 @@ from booking.figures.collector import Collector
 from booking.figures.meter import Meter
 from booking.figures.model import ProcessKind, Second
 from booking.figures.watch import Watch
+from booking.room.booking_link import BookingLink
 from booking.room.key_ring import KeyRing
+from booking.room.log_post import Entry
 from booking.services.sign_in import AccountSession, create_account
 from booking.store.database import Database
 from tests.room.gate_house import Shopper
@@ -109,6 +112,54 @@ async def test_operators_see_who_waits_and_who_is_inside_among_the_figures_of_al
         rooms = [one.pid for one in second.processes if one.kind is ProcessKind.ROOM]
         assert rooms == [room.process.process.pid]
         assert second.house["room_waiting"] == 2
+
+
+async def test_what_people_change_in_the_room_is_in_the_log_that_operators_read(
+    database: Database, dsn: str, tmp_path: Path
+) -> None:
+    """R20: one log, whichever program it was done in; each entry once, with a name and from and to."""
+    event = await make_event(database, 40, admission=True)
+    async with api_over(database) as api, room_running(tmp_path / "data", "--dsn", dsn) as room:
+        ops = await api.staff(Role.OPS)
+        staff = Visitor(room.client, ops)
+        await open_room(room, staff, event, total_active_users=7)
+        leader = Visitor(room.client, await api.staff(Role.SUPERVISOR))
+        codes = {"codes": ["first-code", "second-code"], "reason": "sent out"}
+        assert (await leader.call("POST", f"/v1/rooms/{event}/codes", codes)).status_code == 200
+        entries: list[wire.OpsLogEntry] = []
+        async with asyncio.timeout(60):
+            while len(entries) < 3:
+                await asyncio.sleep(0.1)
+                answer = await api.call("GET", f"/v1/ops/log?kind=admission&event_id={event}", token=ops)
+                entries = list(msgspec.json.decode(answer.content, type=wire.OpsLog).entries)
+    shown = [(one.action, one.who, one.subject, one.reason) for one in entries]
+    assert shown == [
+        ("room-codes-added", "Some supervisor", f"event:{event}", "sent out"),
+        ("room-settings", "Some ops", f"event:{event}", "test"),
+        ("room-made", "Some ops", f"event:{event}", "test"),
+    ]
+    assert entries[0].changes == (wire.OpsLogChange(name="", was="", now="2"),)
+    assert set(entries[1].changes) == {
+        wire.OpsLogChange(name="new_users_per_minute", was="120", now="60000"),
+        wire.OpsLogChange(name="total_active_users", was="200", now="7"),
+    }
+    assert wire.OpsLogChange(name="queueing", was="", now="fifo") in entries[2].changes
+    link = BookingLink(dsn)
+    try:
+        await link.hear((), "", {}, frozenset())
+        number, key_id = uuid4(), "a new key"
+        entry = Entry(
+            entry_id=number, at=1_796_000_000.25, who="someone", event_id=0, what="keys-rotated", was="", now=key_id,
+            reason="stolen",
+        )  # fmt: skip
+        await link.post([entry])
+        await link.post([entry])
+    finally:
+        await link.close()
+    rows = await database.fetch("SELECT entry_id, at, principal FROM room_changes WHERE event_id = 0")
+    assert [(row["entry_id"], row["at"].timestamp(), row["principal"]) for row in rows] == [
+        (number, entry.at, "someone")
+    ]
 
 
 async def next_second(watch: Watch) -> Second:

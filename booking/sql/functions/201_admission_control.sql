@@ -125,6 +125,18 @@ CREATE OR REPLACE FUNCTION announce_rooms(p_events integer[], p_url text) RETURN
        SET url = excluded.url, announced_at = excluded.announced_at
 $$;
 
+-- Entries of a room's own log. Those that are here already were posted twice: their answer was lost.
+CREATE OR REPLACE FUNCTION note_room_changes(p_entries jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := booking_now();
+BEGIN
+    INSERT INTO room_changes (entry_id, event_id, at, heard_at, principal, what, was, now, reason)
+    SELECT e.entry_id, e.event_id, e.at, v_now, e.who, e.what, e.was, e.now, e.reason
+      FROM jsonb_to_recordset(p_entries) AS e (
+           entry_id uuid, event_id integer, at timestamptz, who text, what text, was jsonb, now jsonb, reason text)
+        ON CONFLICT ON CONSTRAINT room_changes_pk DO NOTHING;
+END $$;
+
 -- Figures of one event's sale as the controller looks at them, without those that only the API's processes know. Payments
 -- are those begun in the last minute: their ids rise with time. An error has no outcome, or took five seconds and has none yet,
 -- or is one of processing; what a card's own bank declines is none.

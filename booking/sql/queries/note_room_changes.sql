@@ -1,0 +1,1 @@
+SELECT note_room_changes($1::jsonb);
