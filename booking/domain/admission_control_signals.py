@@ -78,8 +78,9 @@ class AdmissionLimits:
                 raise ValueError(f"{one.name}: a limit above 0 is needed, not {value}")
 
 
-PAYMENT_SIGNALS = ("payment_error_share", "payments_unknown")
-_PLAIN = ("queue_age_ms", "hold_p99_ms", "lock_waits", "ticketing_lag_s", *PAYMENT_SIGNALS)
+_PLAIN = (
+    "queue_age_ms", "hold_p99_ms", "lock_waits", "ticketing_lag_s", "payment_error_share", "payments_unknown",
+)  # fmt: skip
 
 
 def strains(signals: AdmissionSignals, limits: AdmissionLimits) -> Mapping[str, float]:
@@ -99,13 +100,3 @@ def strains(signals: AdmissionSignals, limits: AdmissionLimits) -> Mapping[str, 
 def worst(found: Mapping[str, float]) -> tuple[str, float]:
     """The signal that presses hardest with its strain; `("", 0.0)` when nothing is known."""
     return max(found.items(), key=lambda one: one[1], default=("", 0.0))
-
-
-def checkouts_at_once(cap: int, signals: AdmissionSignals, limits: AdmissionLimits) -> int:
-    """How many payments may be open at once: all of `cap`, fewer while the provider strains, at least one (R20).
-
-    Without memory and on purpose: what is open already goes on, and figures of payments are means over a minute.
-    """
-    found = strains(signals, limits)
-    _, strain = worst({name: found[name] for name in PAYMENT_SIGNALS if name in found})
-    return cap if strain <= 1 else max(1, int(cap / strain))

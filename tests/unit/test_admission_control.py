@@ -27,7 +27,6 @@ from booking.domain.admission_control_law import LawSettings, LawState, next_rat
 from booking.domain.admission_control_signals import (
     AdmissionLimits,
     AdmissionSignals,
-    checkouts_at_once,
     strains,
     worst,
 )
@@ -229,14 +228,6 @@ def test_the_preview_says_what_a_setting_will_mean() -> None:
     assert preview(paused, signals, 9_000)["per_minute"] == 0
     by_hand = AdmissionSettings(cap_per_minute=600, mode=AdmissionMode.MANUAL, manual_per_minute=30)
     assert preview(by_hand, AdmissionSignals(), 60) == {"per_minute": 30, "minutes_to_admit_all": 2}
-
-
-def test_a_slow_provider_lowers_how_many_pay_at_once() -> None:
-    limits = AdmissionLimits()
-    assert checkouts_at_once(200, SLOW, limits) == 200, "the database is the rate's matter"
-    assert checkouts_at_once(200, replace(CALM, payment_error_share=0.2), limits) == 100
-    assert checkouts_at_once(200, replace(CALM, payments_unknown=100.0), limits) == 50
-    assert checkouts_at_once(3, replace(CALM, payment_error_share=1.0), limits) == 1
 
 
 # ---------------------------------------------------------------- for any figures
