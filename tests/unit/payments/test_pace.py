@@ -6,6 +6,7 @@ import heapq
 import itertools
 from contextlib import suppress
 from dataclasses import dataclass, field
+from random import Random
 from uuid import UUID, uuid4
 
 import pytest
@@ -26,6 +27,9 @@ class World:
 
     slots: int
     serves_in_s: float
+    hangs: float = 0.0
+    """This share of the questions stays without an answer for ten seconds, and its outcome unknown."""
+    most: int = 200
     now: float = 0.0
     pace: CheckoutPace = field(init=False)
     begun: int = 0
@@ -33,10 +37,13 @@ class World:
     waits: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.pace = CheckoutPace(most=200, least=5, slow_s=2.0, clock=lambda: self.now)
+        self.pace = CheckoutPace(most=self.most, least=5, slow_s=2.0, clock=lambda: self.now)
+        self._chance = Random(7)
+        self.caps: list[int] = []
         self._free_at = [0.0] * self.slots
         self._ends: list[tuple[float, int]] = []
         self._asks: dict[int, tuple[UUID, object, object]] = {}
+        self._hanging: set[int] = set()
         self._tokens = itertools.count()
 
     def run(self, seconds: float, per_s: float) -> None:
@@ -45,6 +52,8 @@ class World:
             self._end_those_due()
             self._begin()
             self.now += step
+            if int(self.now) > len(self.caps):
+                self.caps.append(self.pace.figures().cap)
 
     def _begin(self) -> None:
         token = next(self._tokens)
@@ -55,9 +64,12 @@ class World:
             self.begun += 1
             asking = self.pace.asking()
             told = asking.__enter__()
-            free = heapq.heappop(self._free_at)
-            end = max(free, self.now) + self.serves_in_s
-            heapq.heappush(self._free_at, end)
+            if self._chance.random() < self.hangs:
+                end = self.now + 10.0
+                self._hanging.add(token)
+            else:
+                end = max(heapq.heappop(self._free_at), self.now) + self.serves_in_s
+                heapq.heappush(self._free_at, end)
             heapq.heappush(self._ends, (end, token))
             self._asks[token] = (order, asking, told)
             self.waits.append(end - self.now)
@@ -68,9 +80,11 @@ class World:
         while self._ends and self._ends[0][0] <= self.now:
             _, token = heapq.heappop(self._ends)
             order, asking, told = self._asks.pop(token)
-            told(OK)  # type: ignore[operator]
+            is_hanging = token in self._hanging
+            told(UNKNOWN if is_hanging else OK)  # type: ignore[operator]
             asking.__exit__(None, None, None)  # type: ignore[attr-defined]
-            self.pace.ended(order)
+            if not is_hanging:
+                self.pace.ended(order)
 
 
 def test_a_provider_that_keeps_up_has_all_checkouts() -> None:
@@ -94,6 +108,34 @@ def test_the_wait_at_a_slow_provider_stays_bounded_and_all_that_it_can_serve_goe
     world.run(60, per_s=100)
     assert world.pace.figures().cap == 200
     assert world.refused - before < 600
+
+
+@pytest.mark.parametrize(("hangs", "per_s"), [(0.005, 200), (0.01, 50), (0.01, 1000), (0.02, 200)])
+def test_a_provider_that_is_well_but_for_a_few_loses_no_buyer(hangs: float, per_s: float) -> None:
+    """A question that hangs is one bad one, however long it hangs."""
+    world = World(slots=5_000, serves_in_s=0.1, hangs=hangs, most=5_000)
+    world.run(60, per_s=per_s)
+    assert world.refused < 0.01 * world.begun
+    assert min(world.caps) > per_s * 0.1
+
+
+def test_a_provider_of_whom_a_fifth_hangs_is_asked_less_at_once_and_the_cap_does_not_hunt() -> None:
+    world = World(slots=5_000, serves_in_s=0.1, most=5_000)
+    world.run(20, per_s=200)
+    world.hangs = 0.2
+    world.run(30, per_s=200)
+    assert min(world.caps[20:25]) < 5_000, "cut within five seconds"
+    turns = sum((b - a) * (c - b) < 0 for a, b, c in zip(world.caps, world.caps[1:], world.caps[2:], strict=False))
+    assert turns <= 3
+
+
+def test_a_cap_that_is_always_full_grows_when_the_provider_is_well_again() -> None:
+    world = World(slots=5_000, serves_in_s=1.0, hangs=0.5)
+    world.run(20, per_s=400)
+    assert world.caps[-1] < 100
+    world.hangs = 0.0
+    world.run(80, per_s=400)
+    assert world.caps[-1] == 200
 
 
 def test_three_bad_answers_are_needed_and_hanging_ones_count_with_their_age() -> None:
