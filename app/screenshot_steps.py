@@ -174,7 +174,8 @@ class Steps:
 
     async def _rest(self) -> None:
         """Until nothing runs but what always runs."""
-        always = {"follow-seats", "follow-inbox", "settle", "driver", "follow-ops", "follow-admission", "watch-alarms"}
+        always = {"follow-seats", "follow-inbox", "settle", "driver", "follow-ops", "follow-admission", "watch-alarms",
+                  "follow-limits"}  # fmt: skip
         await self._until(lambda: not self._open.console.deeds.running - always, "rest")
         await self._turn()
 

@@ -20,6 +20,7 @@ from babel.units import format_unit
 from app.i18n.catalogue import current_language
 from app.i18n.money import EXPONENTS, exponent_of, parse_money
 
+_ALL_DIGITS = "#,##0.#########"
 _PAUSES = {"ar": "\u060c ", "ja": "\u3001"}
 
 
@@ -128,6 +129,15 @@ class Figures:
     def share(self, share: float) -> str:
         """0.042 → `4.2%`."""
         return str(format_percent(share, format="#,##0.#%" if share < 0.0995 else "#,##0%", locale=self.locale))
+
+    def exact(self, value: float, unit: str = "") -> str:
+        """A number as it was set, with all its digits: `1,200`, `0.05`; `unit` is `percent`, of a share, or of CLDR."""
+        whole = Decimal(repr(float(value)))
+        if unit == "percent":
+            return str(format_percent(whole, format=f"{_ALL_DIGITS}%", locale=self.locale))
+        if unit:
+            return str(format_unit(whole, unit, length="short", format=_ALL_DIGITS, locale=self.locale))
+        return str(format_decimal(whole, format=_ALL_DIGITS, locale=self.locale))
 
     def milliseconds(self, milliseconds: float) -> str:
         """`480 ms`; from ten seconds on in seconds."""

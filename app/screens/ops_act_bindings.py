@@ -23,7 +23,14 @@ from app.screens.ops_screen import OpsScreen
 from app.screens.ops_words import mode_words
 from app.screens.words import Advice, advice_for_error
 from backend_client.errors import BookingClientError, ForbiddenError, NotSignedInError
-from backend_client.wire import AdmissionMode, EventDetail, EventStatus, OpsSessionEnded, OpsSessionOutcome
+from backend_client.wire import (
+    AdmissionMode,
+    EventDetail,
+    EventStatus,
+    OpsEventFigures,
+    OpsSessionEnded,
+    OpsSessionOutcome,
+)
 
 PREVIEW_MS = 350
 """A pause in typing after which it is asked what the typed would do."""
@@ -208,7 +215,14 @@ class OpsActBindings(QObject):
 
     # ------------------------------------------------------------ asking
 
-    async def _ask(self, dialog: ActDialog, deed: str, act: Callable[[], Awaitable[Advice | None]]) -> None:
+    async def ask_for(self, dialog: ActDialog, deed: str, act: Callable[[], Awaitable[Advice | None]]) -> None:
+        """Ask on behalf of other bindings; one question is open at a time. See `_ask`."""
+        await self._ask(dialog, deed, act)
+
+    async def _ask(
+        self, dialog: ActDialog, deed: str, act: Callable[[], Awaitable[Advice | None]],
+        about: OpsEventFigures | None = None,
+    ) -> None:  # fmt: skip
         """Show a dialog; what it asks for runs as `deed`, and a refusal is read in it while it is there.
 
         `act` answers None when there was nothing to be done; then nothing is said to be done.

@@ -16,6 +16,7 @@ from app.core.session import Permission
 from app.core.store import ConsoleStore
 from app.i18n import _, figures
 from app.screens import ops_keys
+from app.screens.ops_cause_words import cause_words
 from app.screens.ops_preview_words import difference_words, number_name, preview_words
 from app.screens.ops_words import mode_words, reason_words
 from app.screens.words import advice_for
@@ -117,7 +118,8 @@ class OpsAdmissionPanel(QWidget):
             return _("This event has no waiting room yet.")
         if not control.is_steered and control.settings.mode is not AdmissionMode.PAUSED:
             return _("No controller is at work: the room keeps its rate.")
-        return reason_words(control.reason)
+        words = control.words or reason_words(control.reason)  # a code that is newer than this console is in English
+        return reason_words(control.reason) if control.cause is None else cause_words(control.cause, words)
 
     def _inside_words(self, control: AdmissionControl) -> str:
         room = control.room
@@ -225,7 +227,9 @@ class OpsAdmissionPanel(QWidget):
         if control.room is None:
             return _("No room")
         if not control.room.is_there:
-            return _("The room does not answer")
+            cause = control.room.problem_cause
+            why = "" if cause is None else cause_words(cause, control.room.problem)
+            return figures().joined((_("The room does not answer"), why))
         return _("Letting people in") if control.room.is_letting_in else _("Nobody is let in now")
 
     def focus_first(self) -> None:

@@ -1,4 +1,4 @@
-"""Alarms: what is over its limit, since when, who knows; then those that ended, and the limits themselves."""
+"""Alarms: what is over its limit, since when, who knows; then those that ended, and the limits, to be changed here."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from app.core.ops_board import OpsBoard, OpsPart
+from app.core.rule_draft import MEMBERS
+from app.core.session import Permission
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.models.cell_table import Cell, CellColumn, CellRow, CellTableModel
 from app.screens import ops_keys
 from app.screens.inbox_page import event_zone
-from app.screens.ops_words import figure_name, severity_mark, severity_words, value_words
+from app.screens.ops_rule_words import level_words, sign_of
+from app.screens.ops_words import delay_words, exact_words, figure_name, severity_mark, severity_words, value_words
 from app.screens.words import Advice, advice_for
 from backend_client.wire import OpsAlarm, OpsAlarmRule, OpsSeverity
 from widgets.async_button import AsyncButton
@@ -31,7 +34,7 @@ _PLANS = (
 )  # fmt: skip
 _RULE_PLANS = (
     ColumnPlan(190, 3, rank=0), ColumnPlan(110, rank=1), ColumnPlan(120, rank=2), ColumnPlan(110, rank=3),
-    ColumnPlan(120, rank=4),
+    ColumnPlan(120, rank=4), ColumnPlan(110, 1, rank=5),
 )  # fmt: skip
 _SHARE = (3, 2)
 
@@ -42,6 +45,8 @@ class OpsAlarmsPage(QWidget):
     acknowledge_requested = Signal(object)
     """The id of an alarm."""
     sound_wanted = Signal(bool)
+    limit_requested = Signal(str)
+    """The name of a rule whose limit is to be another one."""
 
     def __init__(self, theme: Theme, store: ConsoleStore) -> None:
         super().__init__()
@@ -54,11 +59,12 @@ class OpsAlarmsPage(QWidget):
         self.rules = CellTableModel((
             CellColumn(_("Limit of"), bold=True), CellColumn(_("Alarm from"), trailing=True),
             CellColumn(_("for so long"), trailing=True), CellColumn(_("Over below"), trailing=True),
-            CellColumn(_("How loud")),
+            CellColumn(_("How loud")), CellColumn(_("Default")),
         ), self)  # fmt: skip
         self.table, self.rule_table = DataTable(theme, _PLANS), DataTable(theme, _RULE_PLANS)
         self.banner = StatusBanner(theme)
         self.acknowledge = AsyncButton(_("I know of it"), "primary")
+        self.change = AsyncButton(_("Change the limit…"))
         self.sound = TickBox(theme, _("A sound for new alarms"))
         self._calm = label(_("Every figure keeps its limit."), tone="success")
         self._trouble = label(tone="warn", wrap=True)
@@ -79,7 +85,13 @@ class OpsAlarmsPage(QWidget):
     @property
     def buttons(self) -> dict[str, list[AsyncButton]]:
         """Buttons by the deed that keeps them busy."""
-        return {"acknowledge": [self.acknowledge]}
+        return {"acknowledge": [self.acknowledge], "set-limit": [self.change]}
+
+    @property
+    def rule(self) -> OpsAlarmRule | None:
+        """The limit under the keyboard."""
+        place, keys_ = self.rule_table.current_row, self.rules.keys
+        return self._board.rule(str(keys_[place])) if 0 <= place < len(keys_) else None
 
     # ------------------------------------------------------------ what is shown
 
@@ -100,11 +112,13 @@ class OpsAlarmsPage(QWidget):
         if self.table.current_row < 0 and opened:
             self.table.choose_row(0)
         self.rules.show_rows([CellRow(rule.rule, _rule_cells(rule)) for rule in board.rules])
+        if self.rule_table.current_row < 0 and board.rules:
+            self.rule_table.choose_row(0)
         self._calm.setVisible(not opened and board.figures is not None)
         self._trouble.setVisible(bool(board.alarms_trouble))
         if board.alarms_trouble:
             self._trouble.setText(advice_for(board.alarms_trouble).title)
-        self._show_button()
+        self._show_buttons()
 
     def _cells(self, alarm: OpsAlarm) -> tuple[Cell, ...]:
         is_open = alarm.cleared_at is None
@@ -138,9 +152,13 @@ class OpsAlarmsPage(QWidget):
         figures_ = self._board.figures
         return None if figures_ is None else figures_.server_time
 
-    def _show_button(self) -> None:
+    def _show_buttons(self) -> None:
         alarm = self.chosen
         self.acknowledge.setEnabled(alarm is not None and alarm.acknowledged_at is None)
+        session = self._store.session
+        may = session is not None and session.may(Permission.SET_LIMITS)
+        self.change.setEnabled(may and self.rule is not None)
+        self.change.setToolTip("" if may else _("Your role may read this and not set it."))
 
     def tell(self, words: Advice) -> None:
         """Say how an act went."""
@@ -162,6 +180,7 @@ class OpsAlarmsPage(QWidget):
         self.rule_table.setModel(self.rules)
         self.rule_table.setAccessibleName(_("Limits"))
         self.acknowledge.set_key_hint(ops_keys.ACKNOWLEDGE.sequence)
+        self.change.set_key_hint(ops_keys.LIMIT.sequence)
         head = row(theme, gap="medium")
         head.addWidget(self._calm)
         head.addWidget(self._trouble)
@@ -172,15 +191,39 @@ class OpsAlarmsPage(QWidget):
         page.addLayout(head)
         page.addWidget(self.banner)
         page.addWidget(self.table, _SHARE[0])
-        page.addWidget(label(_("Limits"), kind="lead"))
+        limits = row(theme, gap="medium")
+        limits.addWidget(label(_("Limits"), kind="lead"))
+        limits.addStretch(1)
+        limits.addWidget(self.change)
+        page.addLayout(limits)
         page.addWidget(self.rule_table, _SHARE[1])
         self.table.row_chosen.connect(self._on_table_row_chosen)
         self.table.row_opened.connect(self._on_table_row_opened)
         self.acknowledge.action_requested.connect(self._on_acknowledge_requested)
         self.sound.clicked.connect(self.sound_wanted)
+        self.rule_table.row_chosen.connect(self._show_buttons)
+        self.rule_table.row_opened.connect(self._on_rule_opened)
+        self.change.action_requested.connect(self._on_change_requested)
 
     def _on_table_row_chosen(self) -> None:
-        self._show_button()
+        """The limit of an alarm that somebody goes to is the one that the key changes."""
+        alarm = self.chosen
+        if alarm is not None and self.table.hasFocus():
+            self.rule_table.choose_row(self.rules.row_of(alarm.rule))
+        self._show_buttons()
+
+    def _on_rule_opened(self) -> None:
+        if self.change.isEnabled():
+            self.change.click()
+        else:
+            self.tell(advice_for("not-allowed"))
+
+    def _on_change_requested(self) -> None:
+        rule = self.rule
+        if rule is None:
+            self.change.set_busy(False)
+        else:
+            self.limit_requested.emit(rule.rule)
 
     def _on_table_row_opened(self) -> None:
         if self.acknowledge.isEnabled():
@@ -207,14 +250,17 @@ def _order(alarm: OpsAlarm) -> tuple[bool, bool, float]:
 
 def _rule_cells(rule: OpsAlarmRule) -> tuple[Cell, ...]:
     off = "" if rule.enabled else "text_muted"
-    side = "≤" if rule.below else "≥"
     loud = severity_words(rule.severity) if rule.enabled else _("Off")
+    standard = rule.standard
+    own = "–" if standard is None else level_words(rule, "raise_at", standard.raise_at, standard.raise_after_s)
+    is_own = standard is not None and all(getattr(rule, name) == getattr(standard, name) for name in MEMBERS)
     return (
         Cell(figure_name(rule.figure), off),
-        Cell(f"{side} {value_words(rule.figure, rule.raise_at)}", off),
-        Cell(figures().age(rule.raise_after_s), off or "text_muted"),
-        Cell(value_words(rule.figure, rule.clear_at), off or "text_muted"),
+        Cell(f"{sign_of(rule, 'raise_at')} {exact_words(rule.figure, rule.raise_at)}", off),
+        Cell(delay_words(rule.raise_after_s), off or "text_muted"),
+        Cell(f"{sign_of(rule, 'clear_at')} {exact_words(rule.figure, rule.clear_at)}", off or "text_muted"),
         Cell(loud, off, severity_mark(rule.severity) if rule.enabled else "–"),
+        Cell(own, "text_muted") if is_own or standard is None else Cell(own, "accent", "≠"),
     )
 
 

@@ -24,6 +24,8 @@ from app.core.ops_series import LIVE_S
 from app.core.session import Permission
 from app.i18n import _, figures, ngettext
 from app.screens.main_window import MainWindow
+from app.screens.ops_cause_words import worded
+from app.screens.ops_rule_bindings import RuleBindings
 from app.screens.ops_act_bindings import OpsActBindings
 from app.screens.ops_screen import LOG, OpsScreen
 from app.screens.ops_words import action_words
@@ -61,6 +63,7 @@ class OpsBindings(QObject):
         self._wanted_alarm: UUID | None = None
         self.acts = OpsActBindings(window, desk, deeds)
         self._moving = self._timer(HISTORY_MS)
+        self.limits = RuleBindings(window, desk, deeds, self.acts)
         self._moving.timeout.connect(self._on_moving_timeout)
         desk.store.ops.subscribe(self._on_board_changed)
         self.connect_screens()
@@ -83,6 +86,7 @@ class OpsBindings(QObject):
         screen.alarms.sound_wanted.connect(self._on_sound_wanted)
         screen.alarms.show_sound(self._sound)
         screen.log.filter_wanted.connect(self._on_filter_wanted)
+        self.limits.connect_screens()
         screen.log.more_requested.connect(self._on_more_requested)
         screen.log.refresh_requested.connect(self._on_refresh_requested)
         screen.log.export_requested.connect(self._on_export_requested)
@@ -104,6 +108,7 @@ class OpsBindings(QObject):
 
     def enter(self) -> None:
         """Show the figures."""
+        self.limits.show_session()
         self._window.screens.go_to(self._screen)
         self._follow()
         self._screen.show_all()
@@ -254,7 +259,7 @@ class OpsBindings(QObject):
         self._deeds.start("export-log", self._export)
 
     async def _export(self) -> None:
-        rows = [(entry, action_words(entry)) for entry in self._screen.log.shown]
+        rows = [(worded(entry), action_words(entry)) for entry in self._screen.log.shown]
         path = await ask_where_to_save(self._window, "operations.csv")
         if path is None:
             return

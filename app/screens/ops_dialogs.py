@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QLayout, QPushButton, QWidget
 
 from app.core.ops_board import OpsBoard
 from app.core.ops_waits import WaitRow
@@ -63,6 +63,7 @@ class ActDialog(QDialog):
         end.addWidget(self.cancel)
         end.addWidget(self.send)
         page = column(theme, margin="wide", gap="medium", parent=self)
+        page.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # see `_fit`
         page.addWidget(label(title, kind="title", wrap=True))
         if words:
             page.addWidget(label(words, wrap=True))
@@ -101,6 +102,19 @@ class ActDialog(QDialog):
         self.reason.setReadOnly(busy)
         self.cancel.setEnabled(not busy)
         self.show_answerable()
+
+    def _fit(self) -> None:
+        """As high as its texts are at this width; the layout alone would keep room for them in a narrow column."""
+        page = self.layout()
+        if page is not None and page.hasHeightForWidth():
+            self.resize(self.width(), page.totalHeightForWidth(self.width()))
+
+    def event(self, event: QEvent) -> bool:
+        """What is inside has become higher or lower."""
+        handled = super().event(event)
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._fit()
+        return handled
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _ENTER:

@@ -17,9 +17,10 @@ REVIEW: Final = Key("Enter", marked("See what the typed admission does, then set
 EVENT: Final = Key("P", marked("Pause the sale of the event, or resume it"))
 ROOM: Final = Key("R", marked("Pause the waiting room, or resume it"))
 ACKNOWLEDGE: Final = Key("K", marked("Say that the alarm is known"))
+LIMIT: Final = Key("L", marked("Change the chosen limit"))
 END: Final = Key("X", marked("End the session that keeps others waiting"))
 
-ON_SCREEN: Final = (LIVE, BLOCKERS, ALARMS, LOG, LARGE, ADMISSION, REVIEW, EVENT, ROOM, ACKNOWLEDGE, END)
+ON_SCREEN: Final = (LIVE, BLOCKERS, ALARMS, LOG, LARGE, ADMISSION, REVIEW, EVENT, ROOM, ACKNOWLEDGE, LIMIT, END)
 ON_CHARTS: Final = (
     Key("↑ ↓", marked("Go from chart to chart")),
     Key("← →", marked("Read the values second by second; with Ctrl ten at a time")),

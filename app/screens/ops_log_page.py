@@ -11,7 +11,8 @@ from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.models.cell_table import Cell, CellColumn, CellRow, CellTableModel
 from app.screens.inbox_page import event_zone
-from app.screens.ops_words import action_words, change_words, kind_words, subject_words, who_words
+from app.screens.ops_cause_words import cause_words
+from app.screens.ops_words import action_words, change_words, figure_of, kind_words, subject_words, who_words
 from app.screens.words import Advice, advice_for
 from backend_client.wire import OpsLogEntry, OpsLogKind
 from widgets.async_button import AsyncButton
@@ -182,12 +183,13 @@ class OpsLogPage(QWidget):
 
 
 def _cells(entry: OpsLogEntry, zone: str, board: OpsBoard) -> tuple[Cell, ...]:
-    changes = figures().joined(change_words(change) for change in entry.changes)
+    figure = figure_of(entry, board.rules)
+    changes = figures().joined(change_words(change, figure) for change in entry.changes)
     when = figures().joined((figures().day(entry.at, zone), figures().clock(entry.at, zone)))
     return (
         Cell(when, "text_muted"), Cell(kind_words(entry.kind), "text_muted"),
         Cell(figures().joined((action_words(entry), subject_words(entry, board.rules)))),
-        Cell(who_words(entry.who)), Cell(changes), Cell(entry.reason, "text_muted"),
+        Cell(who_words(entry.who)), Cell(changes), Cell(cause_words(entry.cause, entry.reason), "text_muted"),
     )  # fmt: skip
 
 

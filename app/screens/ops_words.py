@@ -22,6 +22,8 @@ from backend_client.wire import (
 )
 
 F = OpsFigure
+_DAY_S = 86_400
+_OF_LIMITS = frozenset({"raise_at", "clear_at", "raise_after_s", "clear_after_s", "value"})
 MARKS = {Health.UNKNOWN: "○", Health.WELL: "●", Health.WARNING: "▲", Health.CRITICAL: "✕", Health.LATE: "◌",
          Health.AWAY: "✕"}  # fmt: skip
 TONES = {Health.UNKNOWN: "text_muted", Health.WELL: "success", Health.WARNING: "warn", Health.CRITICAL: "danger",
@@ -43,6 +45,7 @@ _NAMES: dict[str, str] = {
     F.COMPLETION_SHARE: marked("Shoppers who buy"), F.ROOM_WAITING: marked("Waiting room"),
     F.ROOM_WAIT_S: marked("Wait for a turn"), F.ADMISSION_SET_PER_MIN: marked("Set"),
     F.ADMISSION_MEASURED_PER_MIN: marked("Measured"), F.PROCESSES_SILENT: marked("Processes that are silent"),
+    "admission_unsteered_s": marked("Nobody steers the waiting room for"),
     UNKNOWN_OLD: marked("Over 5 minutes"),
 }  # fmt: skip
 _ACTIONS: dict[str, str] = {
@@ -55,6 +58,12 @@ _ACTIONS: dict[str, str] = {
     "alarm-acknowledged": marked("Alarm acknowledged"), "alarm-rule-changed": marked("Limit of an alarm changed"),
     "authority-silent": marked("The database does not answer"),
     "reconciliation-settings-changed": marked("Settings changed"),
+    "admission-steered": marked("Admission steered"), "room-made": marked("Waiting room made"),
+    "room-settings": marked("Settings of the waiting room changed"),
+    "room-codes-added": marked("Registration codes added"),
+    "room-keys-rotated": marked("Signing key of the waiting room changed"),
+    "channel-providers-changed": marked("Providers of a channel changed"),
+    "device-reader-changed": marked("Card reader of a till changed"),
 }  # fmt: skip
 _STATEMENTS: dict[str, str] = {
     "hold": marked("Hold"), "checkout": marked("Checkout"), "payment": marked("Payment"), "result": marked("Result"),
@@ -81,6 +90,25 @@ def value_words(name: str, value: float) -> str:
     if name.endswith("_s") and not name.endswith("_per_s"):
         return figures().age(value) if value >= 1 or value == 0 else figures().milliseconds(value * 1_000)
     return figures().rough(value)
+
+
+def exact_words(name: str, value: float) -> str:
+    """A value that was set, with its unit and all its digits."""
+    if name.endswith("_share"):
+        return figures().exact(value, "percent")
+    if name.endswith("_ms"):
+        return figures().exact(value, "duration-millisecond")
+    if name.endswith("_s") and not name.endswith("_per_s"):
+        whole = value == int(value) and value < _DAY_S
+        return seconds_words(int(value)) if whole else figures().exact(value, "duration-second")
+    return figures().exact(value)
+
+
+def seconds_words(seconds: int) -> str:
+    """A time of less than a day as exactly as it is set: `5 sec`, `1 min 30 sec`."""
+    minutes, rest = divmod(seconds, 60)
+    parts = ([figures().age(minutes * 60)] if minutes else []) + ([figures().age(rest)] if rest or not minutes else [])
+    return " ".join(parts)
 
 
 def tick_words(name: str, value: float) -> str:
@@ -111,16 +139,41 @@ def subject_words(entry: OpsLogEntry, rules: Iterable[OpsAlarmRule]) -> str:
     return entry.subject.removeprefix("session:")
 
 
-def change_words(change: OpsLogChange) -> str:
-    """`Cap: 900 → 1,200`."""
+def figure_of(entry: OpsLogEntry, rules: Iterable[OpsAlarmRule]) -> str:
+    """The figure that an entry about an alarm is about; empty for any other."""
+    return next((rule.figure for rule in rules if rule.rule == entry.subject), "")
+
+
+def change_words(change: OpsLogChange, figure: str = "") -> str:
+    """`Cap: 900 → 1,200`; what an alarm of `figure` has is said in the figure's unit."""
     names = {
         "per_minute": _("Let in a minute"), "mode": _("Mode"), "status": _("State"), "state": _("State"),
-        "raise_at": _("Alarm from"), "clear_at": _("Over below"), "cap_per_minute": _("Cap"),
+        "raise_at": _("Alarm from"), "clear_at": _("Over at"), "raise_after_s": _("Alarm after"),
+        "clear_after_s": _("Over after"), "severity": _("How loud"), "enabled": _("On"), "value": _("Figure"),
+        "acknowledged": _("Known"), "cap_per_minute": _("Cap"),
         "manual_per_minute": _("By hand"), "least_per_minute": _("At least"),
         "total_active_users": _("Inside at most"),
     }  # fmt: skip
     name = names.get(change.name, change.name.replace("_", " "))
-    return f"{name}: {from_to(_changed_value(change.was), _changed_value(change.now))}"
+    return f"{name}: {from_to(_changed(change.name, figure, change.was), _changed(change.name, figure, change.now))}"
+
+
+def _changed(name: str, figure: str, text: str) -> str:
+    """One side of a change; what is no number stands as it is."""
+    if figure and name in _OF_LIMITS:
+        try:
+            number = float(text)
+        except ValueError:
+            return text or "–"
+        if name.endswith("_after_s"):
+            return delay_words(round(number))
+        return value_words(figure, number) if name == "value" else exact_words(figure, number)
+    return _changed_value(text)
+
+
+def delay_words(seconds: int) -> str:
+    """`5 sec`, or that it happens at once."""
+    return seconds_words(seconds) if seconds else _("at once")
 
 
 def from_to(before: str, after: str) -> str:
@@ -131,7 +184,9 @@ def from_to(before: str, after: str) -> str:
 def _changed_value(text: str) -> str:
     known = {
         EventStatus.ON_SALE.value: _("On sale"), EventStatus.PAUSED.value: _("Sale paused"),
-        EventStatus.CANCELLED.value: _("Cancelled"), **{mode.value: mode_words(mode) for mode in AdmissionMode},
+        EventStatus.CANCELLED.value: _("Cancelled"), "true": _("yes"), "false": _("no"), "calm": _("Calm"),
+        **{mode.value: mode_words(mode) for mode in AdmissionMode},
+        **{severity.value: severity_words(severity) for severity in OpsSeverity},
     }  # fmt: skip
     if text.isascii() and text.isdigit():
         return figures().number(int(text))

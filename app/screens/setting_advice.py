@@ -15,6 +15,10 @@ SETTING_ADVICE: Final[dict[str, tuple[str, str]]] = {
         marked("The event does not allow this any more"),
         marked("It is cancelled, or somebody has changed its state. Nothing was set."),
     ),
+    "alarm-not-found": (
+        marked("The booking system does not know this alarm any more"),
+        marked("Nothing was done. Read the alarms again."),
+    ),
     "settings-not-read": (
         marked("The settings have not been read yet"),
         marked("Nothing is changed that was not seen. Load them first."),

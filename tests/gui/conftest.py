@@ -31,7 +31,9 @@ from widgets.theme import Theme, apply_theme
 
 Answer = TypeVar("Answer")
 DEADLINE_S = 60.0
-ALWAYS = frozenset({"follow-seats", "follow-inbox", "settle", "follow-ops", "follow-admission", "watch-alarms"})
+ALWAYS = frozenset(
+    {"follow-seats", "follow-inbox", "settle", "follow-ops", "follow-admission", "watch-alarms", "follow-limits"}
+)
 """Deeds that go on for as long as a person is there."""
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.ops_board import OpsBoard, OpsPart
@@ -39,6 +41,13 @@ FEW = delivered(OpsAlarmRule(
 LEVEL = st.floats(0, 1e12) | st.sampled_from([0.0, 0.05, 0.1, 75.0, 1e12])
 
 
+@pytest.fixture(autouse=True)
+def _english() -> Iterator[None]:
+    use_language("en")
+    yield
+    use_language("en")
+
+
 def typed(rule: OpsAlarmRule, **texts: str) -> RuleDraft:
     return RuleDraft(rule, texts)
 
@@ -60,12 +69,18 @@ def refusal_of(rule: OpsAlarmRule) -> str:
     return ""
 
 
-@given(LEVEL, st.sampled_from([SLOW, FEW]), st.sampled_from(["en", "pt", "ar", "ja"]))
-def test_a_level_is_written_as_it_is_read_in_every_language(value: float, rule: OpsAlarmRule, code: str) -> None:
-    use_language(code)
+@settings(deadline=None)
+@given(LEVEL, st.sampled_from([SLOW, FEW]))
+def written_as_read(value: float, rule: OpsAlarmRule) -> None:
     text = number_text(rule, "raise_at", value)
-    if len(text.partition("," if code == "pt" else ".")[2]) <= 9:
+    if len(re.split("[.,]", text)[-1]) <= 9 or text.isdigit():
         assert read_number(rule, "raise_at", text) == pytest.approx(value, rel=1e-15)
+
+
+@pytest.mark.parametrize("code", ["en", "pt", "ar", "ja"])
+def test_a_level_is_written_as_it_is_read_in_every_language(code: str) -> None:
+    use_language(code)
+    written_as_read()
 
 
 @pytest.mark.parametrize(("code", "text", "value"), [
@@ -100,6 +115,7 @@ def test_a_share_is_typed_in_hundredths() -> None:
     assert change.raise_at == 0.07
 
 
+@settings(deadline=None)
 @given(LEVEL, LEVEL, st.integers(0, 3_600), st.sampled_from([SLOW, FEW]))
 def test_levels_are_refused_exactly_where_the_booking_system_would(
     raise_at: float, clear_at: float, delay: int, rule: OpsAlarmRule
@@ -155,6 +171,7 @@ def test_back_to_default_is_what_the_program_has_and_only_that() -> None:
 # ------------------------------------------------------------ what it would do
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.one_of(st.just(math.nan), st.floats(0, 600)), max_size=80),
     st.integers(0, 6), st.integers(0, 6), st.booleans(), st.booleans(),
