@@ -190,8 +190,6 @@ class OpsDesk:
         """When alarms are raised."""
         return OpsAlarmRuleList(rules=self.rules)
 
-    def end_session(self, call: AreaCall, match: re.Match[str]) -> OpsSessionEnded:
-        """End the session of that number and beginning; another beginning is another session."""
     def change_rule(self, call: AreaCall, match: re.Match[str]) -> OpsAlarmRule:
         """Set the limit of an alarm, from the version that was seen."""
         change = msgspec.json.decode(call.content, type=OpsAlarmRuleChange)
@@ -211,6 +209,8 @@ class OpsDesk:
         match = re.fullmatch(_RULE, path)
         return testing_rules.find_rule(self.rules, match.group(1)) if match and method == "PUT" else None
 
+    def end_session(self, call: AreaCall, match: re.Match[str]) -> OpsSessionEnded:
+        """End the session of that number and beginning; another beginning is another session."""
         body = msgspec.json.decode(call.content, type=OpsSessionEnd)
         pid = int(match.group(1))
         known = [
@@ -369,9 +369,9 @@ _ROUTES: tuple[tuple[str, str, frozenset[Role], _Handler], ...] = (
     ("GET", "/v1/ops/alarms", _OPERATORS, OpsDesk.list_alarms),
     ("POST", "/v1/ops/alarms/([0-9a-f-]{36})/acknowledge", _OPERATORS, OpsDesk.acknowledge),
     ("GET", "/v1/ops/alarm-rules", _OPERATORS, OpsDesk.list_rules),
+    ("PUT", _RULE, _OPERATORS, OpsDesk.change_rule),
     ("POST", r"/v1/ops/sessions/(\d+)/end", _ADMINS, OpsDesk.end_session),
     ("GET", "/v1/ops/log", _OPERATORS, OpsDesk.read_log),
-    ("PUT", _RULE, _OPERATORS, OpsDesk.change_rule),
     ("GET", _EVENT_ADMISSION, _OPERATORS, OpsDesk.read_admission),
     ("PUT", _EVENT_ADMISSION, _OPERATORS, OpsDesk.set_admission),
     ("POST", f"{_EVENT_ADMISSION}/preview", _OPERATORS, OpsDesk.preview),

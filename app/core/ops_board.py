@@ -260,6 +260,14 @@ class OpsBoard:
             self.rules = fresh
             self._tell(OpsPart.ALARMS)
 
+    def put_rule(self, rule: OpsAlarmRule) -> None:
+        """One rule as it is set now."""
+        self.put_rules(tuple(rule if kept.rule == rule.rule else kept for kept in self.rules))
+
+    def rule(self, name: str) -> OpsAlarmRule | None:
+        """A rule by its own name."""
+        return next((rule for rule in self.rules if rule.rule == name), None)
+
     def alarm(self, alarm_id: UUID) -> OpsAlarm | None:
         """An open alarm."""
         return next((alarm for alarm in self.alarms if alarm.alarm_id == alarm_id), None)
@@ -285,14 +293,6 @@ class OpsBoard:
         """How admission stands is not known any more."""
         if code != self.control_trouble:
             self.control_trouble = code
-    def put_rule(self, rule: OpsAlarmRule) -> None:
-        """One rule as it is set now."""
-        self.put_rules(tuple(rule if kept.rule == rule.rule else kept for kept in self.rules))
-
-    def rule(self, name: str) -> OpsAlarmRule | None:
-        """A rule by its own name."""
-        return next((rule for rule in self.rules if rule.rule == name), None)
-
             self._tell(OpsPart.CONTROL)
 
     def put_draft(self, draft: AdmissionDraft) -> None:
@@ -401,15 +401,6 @@ class OpsBoard:
             listener(part)
 
 
-def _by_age(figures: OpsFigures) -> dict[str, float]:
-    """Payments without an answer that are old, when anything is known of them."""
-    if F.PAYMENTS_UNKNOWN not in figures.house:
-        return {}
-    return {UNKNOWN_OLD: float(sum(group.count for group in figures.unknown_payments if _is_old(group)))}
-
-
-def _is_old(group: OpsUnknownPayments) -> bool:
-    return group.from_s >= OLD_PAYMENT_S
 def _version(rule: OpsAlarmRule) -> int:
     return rule.version
 
@@ -419,3 +410,12 @@ def admission_key(event_id: EventId | None) -> str:
     return f"admission-{event_id}"
 
 
+def _by_age(figures: OpsFigures) -> dict[str, float]:
+    """Payments without an answer that are old, when anything is known of them."""
+    if F.PAYMENTS_UNKNOWN not in figures.house:
+        return {}
+    return {UNKNOWN_OLD: float(sum(group.count for group in figures.unknown_payments if _is_old(group)))}
+
+
+def _is_old(group: OpsUnknownPayments) -> bool:
+    return group.from_s >= OLD_PAYMENT_S

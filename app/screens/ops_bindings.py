@@ -24,9 +24,9 @@ from app.core.ops_series import LIVE_S
 from app.core.session import Permission
 from app.i18n import _, figures, ngettext
 from app.screens.main_window import MainWindow
+from app.screens.ops_act_bindings import OpsActBindings
 from app.screens.ops_cause_words import worded
 from app.screens.ops_rule_bindings import RuleBindings
-from app.screens.ops_act_bindings import OpsActBindings
 from app.screens.ops_screen import LOG, OpsScreen
 from app.screens.ops_words import action_words
 from app.screens.table_file import ask_where_to_save
@@ -62,8 +62,8 @@ class OpsBindings(QObject):
         self._heard: set[UUID] = set()
         self._wanted_alarm: UUID | None = None
         self.acts = OpsActBindings(window, desk, deeds)
-        self._moving = self._timer(HISTORY_MS)
         self.limits = RuleBindings(window, desk, deeds, self.acts)
+        self._moving = self._timer(HISTORY_MS)
         self._moving.timeout.connect(self._on_moving_timeout)
         desk.store.ops.subscribe(self._on_board_changed)
         self.connect_screens()
@@ -82,11 +82,11 @@ class OpsBindings(QObject):
         screen.live.view_wanted.connect(self._board.look_at)
         screen.tabs.currentChanged.connect(self._on_tab_changed)
         self.acts.connect_screens()
+        self.limits.connect_screens()
         screen.alarms.acknowledge_requested.connect(self._on_acknowledge_requested)
         screen.alarms.sound_wanted.connect(self._on_sound_wanted)
         screen.alarms.show_sound(self._sound)
         screen.log.filter_wanted.connect(self._on_filter_wanted)
-        self.limits.connect_screens()
         screen.log.more_requested.connect(self._on_more_requested)
         screen.log.refresh_requested.connect(self._on_refresh_requested)
         screen.log.export_requested.connect(self._on_export_requested)
@@ -103,12 +103,12 @@ class OpsBindings(QObject):
             self.acts.stop()
             self._moving.stop()
             self._heard.clear()
+        self.limits.show_session()
         if session is not None and session.may(Permission.SEE_OPS):
             self._deeds.start("watch-alarms", self._watch)
 
     def enter(self) -> None:
         """Show the figures."""
-        self.limits.show_session()
         self._window.screens.go_to(self._screen)
         self._follow()
         self._screen.show_all()

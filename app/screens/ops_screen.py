@@ -306,8 +306,8 @@ class OpsScreen(QWidget):
             Qt.Key.Key_3: lambda: self.show_page(ALARMS), Qt.Key.Key_4: lambda: self.show_page(LOG),
             Qt.Key.Key_S: self._to_admission,
             Qt.Key.Key_P: lambda: _press(admission.pause_event), Qt.Key.Key_R: lambda: _press(admission.pause_room),
-            Qt.Key.Key_L: lambda: _press(self.alarms.change),
             Qt.Key.Key_K: lambda: _press(self.alarms.acknowledge), Qt.Key.Key_X: lambda: _press(self.blockers.end),
+            Qt.Key.Key_L: lambda: _press(self.alarms.change),
         }  # fmt: skip
         return wishes.get(event.key())
 
