@@ -62,15 +62,15 @@ def _check_drivers(options: argparse.Namespace) -> None:
         error("--tour needs --pictures and --report")
     if options.shift and not (options.join and options.report):
         error("--shift needs --join and --report")
-    if options.shift == "operations" and not options.pictures:
-        error("--shift operations needs --pictures")
+    if options.shift in ("operations", "wall") and not options.pictures:
+        error(f"--shift {options.shift} needs --pictures")
 
 
 def _work_a_shift(options: argparse.Namespace, wanted: Options) -> int:
     from app.main import run_console
     from app.shift.counter import ClerkShift
     from app.shift.joining import JoinError, JoinFile
-    from app.shift.operations import OpsShift
+    from app.shift.operations import AT_DESK, AT_WALL, OpsShift
     from app.shift.shift import Shift
 
     at_counter = options.shift == "counter"
@@ -80,7 +80,10 @@ def _work_a_shift(options: argparse.Namespace, wanted: Options) -> int:
     except JoinError as error:
         sys.stderr.write(f"taquilla console: {error}\n")
         return 3
-    shift: Shift = ClerkShift(join, options.report) if at_counter else OpsShift(join, options.report, options.pictures)
+    looks = AT_WALL if options.shift == "wall" else AT_DESK
+    shift: Shift = (
+        ClerkShift(join, options.report) if at_counter else OpsShift(join, options.report, options.pictures, looks)
+    )
     return run_console(replace(wanted, server=server), shift.drive)
 
 
@@ -98,8 +101,8 @@ def _console_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--pictures", type=Path, metavar="DIR", help="where the tour saves a picture of each step")
     parser.add_argument("--report", type=Path, metavar="FILE", help="where the tour writes its report (JSON)")
-    parser.add_argument("--shift", choices=("counter", "operations"), help="drive the windows beside a rush: sell for "
-                        "cash again and again, or watch the figures and take pictures")  # fmt: skip
+    parser.add_argument("--shift", choices=("counter", "operations", "wall"), help="drive the windows beside a "
+                        "rush: sell for cash again and again, or watch the figures and take pictures")  # fmt: skip
     parser.add_argument("--join", type=Path, metavar="FILE", help="where a rush says how to join it")
     parser.add_argument("--parent-pid", type=int, metavar="PID", help="end when this process has ended")
     return parser

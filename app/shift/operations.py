@@ -1,12 +1,13 @@
 """An operator's shift: the event's figures are watched, and pictures taken before, during and after it is slow.
 
-Each phase has the same looks: as on a desk in light colours, on a large screen in dark ones, and the large mode that is
-read across a room; while it is slow also who waits for whom.
+At a desk, with who waits for whom while it is slow; or on the wall, with the large mode that is read across a room.
+Each is a console of its own, as in the field: other colours would build every screen anew in the busiest seconds.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,7 @@ from backend_client.steady_time import steady_seconds
 from backend_client.wire import OpsFigure as F
 
 BEFORE, DURING, AFTER = "before", "during", "after"
-BEFORE_S: Final = 8.0
+BEFORE_S: Final = 6.0
 """So long before it gets slow the first pictures begin: all of them are to show the house as it was."""
 DURING_SHARE, AFTER_SHARE = 0.35, 1.5
 """Of the time that it is slow: when pictures begin, after its begin and after its end."""
@@ -47,22 +48,14 @@ class Look:
     """One way to show the screen; `name` ends the picture's name."""
 
     name: str
-    theme: str
-    size: tuple[int, int]
     page: int = LIVE
     large: bool = False
 
 
-DESK = Look("", "light", (1280, 800))
-WAITS = Look("-blockers", "light", (1280, 800), page=BLOCKERS)
-WALL = Look("-dark", "dark", (1920, 1080))
-LARGE = Look("-large", "dark", (1920, 1080), large=True)
-LOOKS: Final = {
-    BEFORE: (LARGE, WALL, DESK),
-    DURING: (DESK, WAITS, WALL, LARGE),
-    AFTER: (LARGE, WALL, DESK),
-}
-"""In an order in which each phase goes on in the colours of the last one: other colours build every screen anew."""
+_DESK, _WAITS, _DARK, _LARGE = Look(""), Look("-blockers", page=BLOCKERS), Look("-dark"), Look("-large", large=True)
+AT_DESK: Final = {BEFORE: (_DESK,), DURING: (_DESK, _WAITS), AFTER: (_DESK,)}
+AT_WALL: Final = dict.fromkeys((BEFORE, DURING, AFTER), (_DARK, _LARGE))
+"""What is pictured in each phase; the wall's console is told to be dark."""
 
 
 def due_phase(joining: Joining, now: float, taken: set[str]) -> str | None:
@@ -86,14 +79,17 @@ def due_phase(joining: Joining, now: float, taken: set[str]) -> str | None:
 class OpsShift(Shift):
     """See the module. Pictures go to `pictures`, named ops-before.png and so on."""
 
-    def __init__(self, join: JoinFile, report: Path, pictures: Path) -> None:
+    def __init__(
+        self, join: JoinFile, report: Path, pictures: Path, looks: Mapping[str, tuple[Look, ...]] = AT_DESK
+    ) -> None:
         super().__init__(join, report)
         self._pictures = pictures
+        self._looks = looks
         self._taken: set[str] = set()
 
     @property
     def screen(self) -> OpsScreen:
-        """The operators' screen as it is built now: another theme builds it anew."""
+        """The operators' screen as it is built now."""
         return self.console.window.screens.ops
 
     @property
@@ -125,17 +121,13 @@ class OpsShift(Shift):
 
     async def _take_all(self, phase: str) -> None:
         self._taken.add(phase)
-        for look in LOOKS[phase]:
+        for look in self._looks[phase]:
             await self._show(look)
             await self._take(phase, look)
+        await self._show(self._looks[phase][0])
 
     async def _show(self, look: Look) -> None:
-        """Make the window look so, as a person would: the menu, a tab, a key."""
-        window = self.console.window
-        window.resize(*look.size)
-        if window.theme.is_dark != (look.theme == "dark"):
-            window.theme_chosen.emit(look.theme)
-        await all_drawn()
+        """Make the screen look so, as a person would: a tab, a key."""
         if self.screen.is_large != look.large:
             QTest.keyClick(self.screen, Qt.Key.Key_F11)
         if not look.large:

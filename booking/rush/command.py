@@ -27,7 +27,7 @@ from booking.rush import options, report
 from booking.rush.accounts import RunningServer, ServerError
 from booking.rush.company import Others, company_of
 from booking.rush.conductor import START_IN_S, Conductor, Run, Second, SenderFailedError, say
-from booking.rush.consoles import COUNTER, OPERATIONS
+from booking.rush.consoles import COUNTER, OPERATIONS, WALL
 from booking.rush.counter import Company, read_counter, read_pictures
 from booking.rush.cpu import cpu_seconds, used_between
 from booking.rush.own_stack import StackError, own_stack
@@ -182,8 +182,11 @@ async def _sent_home(target: Target, others: Others, starts_at: float, seen: Bes
         counter = await read_counter(db, target.sale.event_id, clerk, told[COUNTER], starts_at, slow)
     finally:
         await db.close()
-    operations = told[OPERATIONS]
-    return Company(counter, read_pictures(operations, starts_at), operations["problems"])
+    watching = told[OPERATIONS], told[WALL]
+    pictures = sorted(
+        (picture for one in watching for picture in read_pictures(one, starts_at)), key=lambda picture: picture.at_s
+    )
+    return Company(counter, pictures, [problem for one in watching for problem in one["problems"]])
 
 
 def _slow(seen: Beside, starts_at: float) -> tuple[float, float] | None:

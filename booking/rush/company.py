@@ -76,5 +76,5 @@ async def company_of(
         if not with_consoles or folder is None:
             yield Others(announcement)
             return
-        say("starting the consoles of a clerk and an operator")
+        say("starting the consoles of a clerk and operators")
         yield Others(announcement, await stack.enter_async_context(consoles(announcement, folder)))

@@ -1,4 +1,4 @@
-"""Real consoles beside the fans: a clerk's and an operator's, as processes whose windows nobody sees."""
+"""Real consoles beside the fans, as processes whose windows nobody sees: a clerk's, an operator's, one on the wall."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from booking.rush.announced import Announcement
 from booking.rush.own_stack import StackError, end, spawn
 
-COUNTER, OPERATIONS = "counter", "operations"
+COUNTER, OPERATIONS, WALL = "counter", "operations", "wall"
 _READY_WITHIN_S = 120.0
 _ENDS_WITHIN_S = 150.0
 """Payments that are unclear, and the last pictures, take their time on a machine that is busy."""
@@ -24,7 +24,8 @@ _LOOK_S = 0.1
 _LAST_WORDS = 1_500
 _LOOKS = {
     COUNTER: ("--theme", "light", "--size", "1280x800"),
-    OPERATIONS: ("--theme", "dark", "--size", "1920x1080"),
+    OPERATIONS: ("--theme", "light", "--size", "1280x800"),
+    WALL: ("--theme", "dark", "--size", "1920x1080"),
 }
 _UNSEEN = {"QT_QPA_PLATFORM": "offscreen", "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
 """No screen, and no keyring of this machine."""
@@ -79,7 +80,7 @@ class RunningConsole:
 
 @asynccontextmanager
 async def consoles(announcement: Announcement, folder: Path) -> AsyncIterator[dict[str, RunningConsole]]:
-    """Both, ready for the opening; their reports and pictures go to `folder`. At the end they are gone.
+    """All of them, ready for the opening; their reports and pictures go to `folder`. At the end they are gone.
 
     Raises:
         StackError: one of them did not get ready.
@@ -87,11 +88,11 @@ async def consoles(announcement: Announcement, folder: Path) -> AsyncIterator[di
     async with AsyncExitStack() as stack:
         data = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="taquilla-consoles-")))
         running = {}
-        for name in (COUNTER, OPERATIONS):
+        for name, looks in _LOOKS.items():
             words = ["app", "--shift", name, "--join", str(announcement.path), "--data", str(data / name)]
             report, log = folder / f"{name}.json", data / f"{name}.log"
             report.unlink(missing_ok=True)
-            words += ["--report", str(report), "--pictures", str(folder), "--language", "en", *_LOOKS[name]]
+            words += ["--report", str(report), "--pictures", str(folder), "--language", "en", *looks]
             words += ["--parent-pid", str(os.getpid())]
             with log.open("wb") as file:
                 process = await spawn(words, stdout=file.fileno(), stderr=file.fileno(), environment=_UNSEEN)

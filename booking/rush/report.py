@@ -170,8 +170,8 @@ def as_html(verdict: Verdict, folder: Path) -> str:
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Taquilla: a rush</title>'
         f"<style>{_STYLE}</style></head><body><h1>The opening minute</h1>"
         f'<p class="{"" if verdict.good else "bad"}">{verdict_words}</p>'
-        f"{_table(verdict.run)}<ul>{remarks}</ul>{''.join(_charts(verdict))}"
-        f"{counter_report.as_html(verdict.company, folder)}{_answers(verdict.run)}"
+        f"{_table(verdict.run)}<ul>{remarks}</ul>{_steering(verdict)}"
+        f"{counter_report.as_html(verdict.company, folder)}{''.join(_charts(verdict.run))}{_answers(verdict.run)}"
         f"<h2>Settings</h2><table>{settings}</table></body></html>\n"
     )
 
@@ -190,10 +190,12 @@ def _table(run: Run) -> str:
     return f"<table><tr>{head}</tr>{body}</table>"
 
 
-def _charts(verdict: Verdict) -> list[str]:
-    run = verdict.run
+def _steering(verdict: Verdict) -> str:
+    return "" if verdict.steered is None else "".join(room_report.charts(verdict.run, verdict.steered))
+
+
+def _charts(run: Run) -> list[str]:
     seconds = run.seconds
-    steering = [] if verdict.steered is None else room_report.charts(run, verdict.steered)
     counts = [
         Line(name, [(second.at_s, getattr(second, name)) for second in seconds])
         for name in ("offered", "done", "shed", "failed")
@@ -209,7 +211,6 @@ def _charts(verdict: Verdict) -> list[str]:
         if kind in run.kinds and run.kinds[kind].latency.total
     ]
     return [
-        *steering,
         time_chart("Requests", "per second", counts),
         time_chart("Latency", "ms by second", latencies, logarithmic=True),
         rank_chart("Latency by kind", "ms", spread, ranks),
