@@ -102,6 +102,16 @@ async def test_a_waiting_visitor_takes_few_bytes(valkey: Valkey) -> None:
     assert 34 <= used / 40_960 < 42
 
 
+async def test_slots_that_are_over_take_no_room(valkey: Valkey) -> None:
+    place = new_place(valkey)
+    store = await place.open()
+    rows = [PlaceRow(n, bytes(16), 2, n, 1.5, 3, b"slot", 2.5) for n in range(50)]
+    await store.write(Batch(FACTS, 7, rows))
+    await store.write(Batch(event_id=7, places=[waiting(n) for n in range(49)]))
+    await store.close()
+    assert await ask(place.address, "HKEYS", f"{{room:{place.prefix}}}:slots:7") == [b"49"]
+
+
 # ------------------------------------------------------------------ one writer
 
 

@@ -1,0 +1,263 @@
+"""What a Valkey can do to a room: forget, fill up, fall over, answer too late. Nothing is done twice, nothing is lost
+that was acknowledged, and when it cannot go on the store says why and ends."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from booking.embedded.valkey import Valkey
+from booking.room import valkey_durability, valkey_store
+from booking.room.event_room import Phase, RoomFacts
+from booking.room.places import PlaceRow
+from booking.room.settings import Settings
+from booking.room.store import Batch, Change, StoreFailedError
+from booking.room.valkey_store import ValkeyStore
+from tests.end2end.proxies import Address, FaultProxy, Trap
+from tests.room.stores import ValkeyPlace, new_place, opened, valkey_running
+from tests.room.test_valkey_store import ask
+
+FACTS = RoomFacts(7, 1e9, b"seed", Settings(), Phase.OPEN)
+
+
+def waiting(number: int) -> PlaceRow:
+    return PlaceRow(number, number.to_bytes(16, "big"), 0, -1, 1.5, 3)
+
+
+@pytest.fixture
+def own_valkey() -> Iterator[Valkey]:
+    """A server that the test may spoil."""
+    with valkey_running() as server:
+        yield server
+
+
+@pytest.fixture
+def place(own_valkey: Valkey) -> ValkeyPlace:
+    return new_place(own_valkey)
+
+
+@pytest.fixture
+async def store(place: ValkeyPlace) -> AsyncIterator[ValkeyStore]:
+    store = await place.open()
+    await store.write(Batch(FACTS, 7, [waiting(0)]))
+    yield store
+    await store.close()
+
+
+async def configure(place: ValkeyPlace, name: str, value: str) -> None:
+    assert await ask(place.address, "CONFIG", "SET", name, value) == b"OK"
+
+
+# ------------------------------------------------------------------ servers that may forget
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("appendonly", "no"),
+        ("appendfsync", "no"),
+        ("maxmemory-policy", "allkeys-lru"),
+        ("no-appendfsync-on-rewrite", "yes"),
+    ],
+)
+async def test_a_server_that_may_forget_is_refused(place: ValkeyPlace, name: str, value: str) -> None:
+    await configure(place, name, value)
+    with pytest.raises(StoreFailedError, match=f"may forget what it was told: {name} is {value}"):
+        await place.open()
+    accepted = await place.open(accept_loss=True)
+    await accepted.write(Batch(FACTS, 7, [waiting(0)]))
+    assert (await accepted.load()).rooms[0].places == [waiting(0)]
+    await accepted.close()
+
+
+async def test_all_that_is_wrong_is_named_at_once(place: ValkeyPlace) -> None:
+    await configure(place, "appendfsync", "no")
+    await configure(place, "maxmemory-policy", "allkeys-random")
+    with pytest.raises(StoreFailedError, match=r"maxmemory-policy is allkeys-random .*; appendfsync is no"):
+        await place.open()
+
+
+async def test_keys_without_a_time_to_live_may_stay_beside_those_that_have_one(place: ValkeyPlace) -> None:
+    await configure(place, "maxmemory-policy", "volatile-lru")
+    await (await place.open()).close()
+
+
+async def test_a_server_that_syncs_every_second_is_waited_for(place: ValkeyPlace) -> None:
+    await configure(place, "appendfsync", "everysec")
+    store = await place.open()
+    await asyncio.gather(*(store.write(Batch(FACTS, 7, [waiting(n)])) for n in range(100)))
+    place.server.kill()
+    place.server.start()
+    await store.write(Batch(event_id=7, places=[waiting(100)]))
+    assert len((await store.load()).rooms[0].places) == 101
+    await store.close()
+
+
+async def test_a_server_that_stops_keeping_ends_the_store(store: ValkeyStore, place: ValkeyPlace) -> None:
+    await configure(place, "appendonly", "no")
+    with pytest.raises(StoreFailedError, match="appendonly"):
+        await store.write(Batch(event_id=7, places=[waiting(1)]))
+    assert store.failed.is_set()
+
+
+async def test_a_server_that_may_evict_from_now_on_ends_the_store(
+    store: ValkeyStore, place: ValkeyPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(valkey_store, "_LOOK_AGAIN_AFTER_S", -1)
+    await configure(place, "maxmemory-policy", "allkeys-lfu")
+    with pytest.raises(StoreFailedError, match="maxmemory-policy is allkeys-lfu"):
+        await store.write(Batch(event_id=7, places=[waiting(1)]))
+
+
+async def test_a_sync_that_does_not_come_ends_the_store(place: ValkeyPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(valkey_durability, "SYNCED_WITHIN_MS", 100)
+    store = await place.open(patience_s=0.5)
+    await configure(place, "appendfsync", "no")
+    with pytest.raises(StoreFailedError, match="not synced to disk"):
+        await store.write(Batch(FACTS, 7, [waiting(0)]))
+    await store.close()
+
+
+async def test_a_replica_that_does_not_come_ends_the_store(place: ValkeyPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(valkey_durability, "SYNCED_WITHIN_MS", 100)
+    with pytest.raises(StoreFailedError, match="0 of 2 replicas have the write"):
+        await opened(f"{place.text}&replicas=2", patience_s=0.5)
+
+
+# ------------------------------------------------------------------ full, replaced, emptied, older
+
+
+async def test_no_memory_is_an_end_and_the_batch_is_not_there(store: ValkeyStore, place: ValkeyPlace) -> None:
+    await configure(place, "maxmemory", "1")
+    batch = Batch(event_id=7, places=[waiting(1), waiting(5000)], notes=[("a", b"b")])
+    with pytest.raises(StoreFailedError, match="maxmemory"):
+        await store.write(batch)
+    assert store.failed.is_set()
+    await store.close()
+    await configure(place, "maxmemory", "0")
+    again = await place.open()
+    stored = await again.load()
+    assert (stored.rooms[0].places, stored.notes) == ([waiting(0)], {})
+    await again.close()
+
+
+async def test_a_replica_may_not_be_written_to(store: ValkeyStore, place: ValkeyPlace) -> None:
+    """What the address leads to after a failover to somewhere else."""
+    assert await ask(place.address, "REPLICAOF", "127.0.0.1", 1) == b"OK"
+    with pytest.raises(StoreFailedError, match="read-only replica"):
+        await store.write(Batch(event_id=7, places=[waiting(1)]))
+    assert store.failed.is_set()
+    with pytest.raises(StoreFailedError, match="read-only replica"):
+        await place.open(patience_s=0.2)
+
+
+async def test_a_server_with_an_older_state_is_found_out(store: ValkeyStore, place: ValkeyPlace) -> None:
+    """A backup, or a replica that had not heard everything: what was acknowledged is not there."""
+    server = place.server
+    server.stop()
+    shutil.copytree(server.folder / "appendonlydir", server.folder / "backup")
+    server.start()
+    await store.write(Batch(event_id=7, places=[waiting(1)]))
+    server.kill()
+    shutil.rmtree(server.folder / "appendonlydir")
+    (server.folder / "backup").rename(server.folder / "appendonlydir")
+    server.start()
+    with pytest.raises(StoreFailedError, match="forgotten what it was told: it has batch 1, not 2"):
+        await store.write(Batch(event_id=7, places=[waiting(2)]))
+    assert store.failed.is_set()
+
+
+async def test_an_emptied_server_is_found_out(store: ValkeyStore, place: ValkeyPlace) -> None:
+    await ask(place.address, "FLUSHALL")
+    with pytest.raises(StoreFailedError, match="nothing is there any more"):
+        await store.write(Batch(event_id=7, places=[waiting(1)]))
+    assert await ask(place.address, "DBSIZE") == 0
+
+
+# ------------------------------------------------------------------ killed, cut off
+
+
+async def test_a_killed_server_is_waited_for_and_nothing_is_lost_or_twice(place: ValkeyPlace) -> None:
+    store = await place.open(patience_s=60)
+    await store.write(Batch(FACTS))
+
+    async def somebody(number: int) -> None:
+        await asyncio.sleep(number / 1000)
+        await store.write(Batch(event_id=7, places=[waiting(number)], changes=[entry(number)]))
+
+    people = [asyncio.create_task(somebody(number)) for number in range(400)]
+    for _ in range(3):
+        await asyncio.wait(people, return_when=asyncio.FIRST_COMPLETED)
+        place.server.kill()
+        await asyncio.sleep(0.1)
+        await asyncio.to_thread(place.server.start)
+        people_left = [task for task in people if not task.done()]
+        people = people_left or people
+    await asyncio.gather(*people)
+    assert [row.number for row in (await store.load()).rooms[0].places] == list(range(400))
+    assert sorted(int(change.what) for change in await store.log()) == list(range(400))
+    await store.close()
+
+
+async def test_a_server_that_stays_away_ends_the_store(store: ValkeyStore, place: ValkeyPlace) -> None:
+    place.server.kill()
+    with pytest.raises(StoreFailedError, match="no answer for 2 s"):
+        await store.write(Batch(event_id=7, places=[waiting(1)]))
+    assert store.failed.is_set()
+
+
+@dataclass
+class Cutter:
+    """Cuts the connection at the next write of a batch: before the server hears it, or before its answer is heard."""
+
+    cuts: str = ""
+    sprung: int = 0
+    _trap: Trap = field(init=False)
+    _asked: bool = False
+
+    def __post_init__(self) -> None:
+        self._trap = Trap(self._spring)
+
+    async def _spring(self) -> None:
+        self.sprung += 1
+
+    def client_sent(self, data: bytes) -> Trap | None:
+        if valkey_store._WRITE.encode() not in data:
+            return None
+        self._asked = True
+        return self._now() if self.cuts == "request" else None
+
+    def server_sent(self, data: bytes) -> Trap | None:
+        asked, self._asked = self._asked, False
+        return self._now() if asked and self.cuts == "answer" else None
+
+    def _now(self) -> Trap:
+        self.cuts, self._trap.armed = "", True
+        return self._trap
+
+
+def entry(number: int) -> Change:
+    return Change(float(number), "ops", 7, str(number), "", "", "")
+
+
+async def test_a_lost_answer_is_found_out_before_anything_else_is_written(valkey: Valkey) -> None:
+    """The log tells: an entry that was written twice would be there twice."""
+    place, cutter, chance = new_place(valkey), Cutter(), random.Random(7)
+    async with FaultProxy(Address(path=valkey.socket), lambda: cutter, path=valkey.folder / "lost.sock") as proxy:
+        store = await opened(f"unix://{valkey.folder}/lost.sock?prefix={place.prefix}", patience_s=60)
+        await store.write(Batch(FACTS))
+        for number in range(60):
+            cutter.cuts = chance.choice(["", "request", "answer"])
+            batch = Batch(event_id=7, places=[waiting(number)], changes=[entry(number)])
+            await asyncio.gather(store.write(batch), store.write(Batch(notes=[("last", b"%d" % number)])))
+        assert [int(change.what) for change in await store.log()] == list(range(60))
+        stored = await store.load()
+        assert (len(stored.rooms[0].places), stored.notes) == (60, {"last": b"59"})
+        await store.close()
+        await proxy.cut()
+    assert cutter.sprung > 20
