@@ -17,12 +17,7 @@ from backend_client.client_admission import AdmissionCalls
 from backend_client.client_money_back import MoneyBackCalls
 from backend_client.client_ops import OpsCalls
 from backend_client.client_reconciliation import ReconciliationCalls
-from backend_client.errors import (
-    AnswerUnknownError,
-    AnswerUnreadableError,
-    NotSignedInError,
-    ServiceUnavailableError,
-)
+from backend_client.errors import AnswerUnreadableError, BookingClientError
 from backend_client.http import Request
 from backend_client.retry import ONCE, RetryPolicy
 from backend_client.seat_frames import FrameError, Snapshot, decode_snapshot
@@ -109,10 +104,10 @@ class BookingClient(AdmissionCalls, MoneyBackCalls, OpsCalls, ReconciliationCall
         return session
 
     async def sign_out(self) -> None:
-        """End the session; locally in any case, at the API if it can be reached."""
+        """End the session; locally in any case, at the API if it can be reached and takes it."""
         try:
             await self._answer(Request("POST", "/v1/staff/logout"), ONCE)
-        except (ServiceUnavailableError, AnswerUnknownError, NotSignedInError):
+        except BookingClientError:
             pass  # the tokens are forgotten here; at the API they run out by themselves
         finally:
             self._tokens.put(None)

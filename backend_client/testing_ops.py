@@ -61,6 +61,8 @@ _OPERATORS = frozenset({Role.OPS, Role.SUPERVISOR, Role.ADMIN})
 _ADMINS = frozenset({Role.ADMIN})
 _RULE = "/v1/ops/alarm-rules/([a-z-]+)"
 _EVENT_ADMISSION = r"/v1/events/(\d+)/admission"
+_MOST_POINTS = 3_000
+"""Of a longer history the oldest minutes are answered."""
 _NUMBERS = ("mode", "cap_per_minute", "manual_per_minute", "least_per_minute", "total_active_users")
 _TARGETS = AdmissionTargets(
     queue_age_ms=75.0, hold_p99_ms=300.0, lock_waits=8.0, ticketing_lag_s=15.0, payment_error_share=0.1,
@@ -161,7 +163,7 @@ class OpsDesk:
 
     def _minutes(self, call: AreaCall, wanted: list[str], *, of_event: bool) -> OpsHistory:
         start, end = (datetime.fromisoformat(call.query[name]) for name in ("from", "until"))
-        kept = [place for place, at in enumerate(self.minutes.at) if start <= at <= end]
+        kept = [place for place, at in enumerate(self.minutes.at) if start < at <= end][:_MOST_POINTS]
         columns = self.minutes.event if of_event else self.minutes.house
         series = {
             name: tuple(columns[name][place] for place in kept) if name in columns else (None,) * len(kept)
@@ -249,8 +251,10 @@ class OpsDesk:
 
     # ------------------------------------------------------------ admission and the event
 
-    def read_admission(self, _call: AreaCall, _match: re.Match[str]) -> AdmissionControl:
+    def read_admission(self, _call: AreaCall, match: re.Match[str]) -> AdmissionControl:
         """How admission stands."""
+        if int(match.group(1)) != self.house.event_id:
+            raise RefusalError(ErrorCode.EVENT_NOT_FOUND)
         if self.control is None:
             self.control = plain_control(self.house)
         return replace(self.control, server_time=self.house.now())

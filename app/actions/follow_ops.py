@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from app.actions.desk import Desk
 from app.core.ops_board import EVENT_NAMES, HOUSE_NAMES, MinuteHistory
-from app.core.ops_series import LIVE_S, joined, table_of
+from app.core.ops_series import LIVE_S, MOST_MINUTES_S, joined, table_of
 from app.core.session import Permission, require
 from backend_client.errors import BookingClientError, ForbiddenError, NotSignedInError
 from backend_client.feed import Dial, Rhythm
@@ -79,13 +79,16 @@ async def fill_seconds(desk: Desk) -> None:
         except NotSignedInError:
             return  # the feed hears of it too
         except BookingClientError as error:
-            board.put_history_trouble(error.code)
+            if event_id in {None, board.event_id}:
+                board.put_history_trouble(error.code)
             return
         board.merge_seconds(event_id, table_of(history))
 
 
 async def load_minutes(desk: Desk, start_s: float, end_s: float) -> None:
-    """Read the minutes of a span and of as much on both sides; told on the board, trouble as well.
+    """Read the minutes of a span and of as much on both sides, as far as they are answered at once.
+
+    What was read is told on the board, trouble as well. A span is no longer than `MOST_MINUTES_S`.
 
     Raises:
         NotAllowedError: the role may not.
@@ -93,7 +96,8 @@ async def load_minutes(desk: Desk, start_s: float, end_s: float) -> None:
     """
     require(desk.store.session, Permission.SEE_OPS)
     board = desk.store.ops
-    event_id, more_s = board.event_id, max(end_s - start_s, float(LIVE_S))
+    event_id, span_s = board.event_id, end_s - start_s
+    more_s = max(min(max(span_s, float(LIVE_S)), (MOST_MINUTES_S - span_s) / 2), 0.0)
     since, until = start_s - more_s, end_s + more_s
     try:
         parts = [
@@ -106,7 +110,8 @@ async def load_minutes(desk: Desk, start_s: float, end_s: float) -> None:
     except NotSignedInError:
         raise
     except BookingClientError as error:
-        board.put_history_trouble(error.code)
+        if board.event_id == event_id:
+            board.put_history_trouble(error.code)
         return
     if board.event_id != event_id:
         return  # another one is watched by now

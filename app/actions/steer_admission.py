@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.actions.desk import Desk
+from app.core.ops_board import admission_key
 from app.core.ops_draft import change_of, preview_of
 from app.core.session import Permission, require
 from backend_client.errors import (
@@ -12,7 +13,13 @@ from backend_client.errors import (
     ForbiddenError,
     NotSignedInError,
 )
-from backend_client.wire import AdmissionControl, AdmissionMode, AdmissionSettingsChange, ErrorCode
+from backend_client.wire import (
+    AdmissionControl,
+    AdmissionMode,
+    AdmissionSettingsChange,
+    ErrorCode,
+    EventId,
+)
 
 
 async def load_admission(desk: Desk) -> None:
@@ -23,15 +30,18 @@ async def load_admission(desk: Desk) -> None:
         NotSignedInError: the session has ended.
     """
     require(desk.store.session, Permission.SEE_OPS)
-    board = desk.store.ops
-    if board.event_id is None:
-        return
+    event_id = desk.store.ops.event_id
+    if event_id is not None:
+        await _load(desk, event_id)
+
+
+async def _load(desk: Desk, event_id: EventId) -> None:
     try:
-        board.put_control(await desk.client.admission(board.event_id))
+        desk.store.ops.put_control(await desk.client.admission(event_id))
     except NotSignedInError:
         raise
     except BookingClientError as error:
-        board.put_control_trouble(error.code)
+        desk.store.ops.put_control_trouble(event_id, error.code)
 
 
 async def follow_admission(desk: Desk) -> None:
@@ -51,17 +61,17 @@ async def preview_admission(desk: Desk) -> None:
     board = desk.store.ops
     if board.control is None or board.event_id is None:
         return
-    draft = board.draft
+    event_id, draft = board.event_id, board.draft
     request = preview_of(draft, board.control.settings)
+    preview, trouble = None, ""
     try:
-        preview = await desk.client.preview_admission(board.event_id, request)
+        preview = await desk.client.preview_admission(event_id, request)
     except (NotSignedInError, ForbiddenError):
         raise
     except BookingClientError as error:
-        board.put_preview(None, error.code)
-        return
-    if board.draft == draft:
-        board.put_preview(preview)
+        trouble = error.code
+    if (board.event_id, board.draft) == (event_id, draft):
+        board.put_preview(preview, trouble)
 
 
 async def change_admission(desk: Desk) -> AdmissionControl | None:
@@ -74,38 +84,35 @@ async def change_admission(desk: Desk) -> AdmissionControl | None:
         BookingRefusedError: `settings-changed`: somebody was faster; what they set was read, what is typed stays.
         ServiceUnavailableError: the booking system is away, nothing was done.
     """
-    board = desk.store.ops
-    if board.control is None or board.draft.is_empty:
+    board, event_id = desk.store.ops, desk.store.ops.event_id
+    if board.control is None or event_id is None or board.draft.is_empty:
         return None
-    return await _send(desk, change_of(board.draft, board.control.settings))
+    return await _send(desk, event_id, change_of(board.draft, board.control.settings))
 
 
-async def set_admission_mode(desk: Desk, mode: AdmissionMode, reason: str) -> AdmissionControl | None:
-    """Pause the room, or go back to another mode; nothing else changes. Raises as `change_admission`."""
-    board = desk.store.ops
-    if board.control is None:
-        return None
-    version = board.control.settings.version
-    return await _send(desk, AdmissionSettingsChange(expected_version=version, reason=reason.strip(), mode=mode))
+async def set_admission_mode(desk: Desk, seen: AdmissionControl, mode: AdmissionMode, reason: str) -> AdmissionControl:
+    """Pause the room that was `seen`, or go back to another mode; nothing else changes. Raises as `change_admission`.
+
+    Whoever set something between the look and the word is not overwritten: it is refused then.
+    """
+    change = AdmissionSettingsChange(expected_version=seen.settings.version, reason=reason.strip(), mode=mode)
+    return await _send(desk, seen.event_id, change)
 
 
-async def _send(desk: Desk, change: AdmissionSettingsChange) -> AdmissionControl:
+async def _send(desk: Desk, event_id: EventId, change: AdmissionSettingsChange) -> AdmissionControl:
     require(desk.store.session, Permission.TUNE_ADMISSION)
-    board = desk.store.ops
-    event_id = board.event_id
-    if event_id is None:
-        raise LookupError("no event is watched")
-    key = board.key_for("admission", change, desk.new_key)
+    board, what = desk.store.ops, admission_key(event_id)
+    key = board.key_for(what, change, desk.new_key)
     try:
         answer = await desk.client.change_admission(event_id, change, key=key)
     except AnswerUnknownError:
-        await load_admission(desk)
+        await _load(desk, event_id)
         raise
     except BookingRefusedError as error:
-        board.settle_key("admission")
+        board.settle_key(what)
         if error.problem.code is ErrorCode.SETTINGS_CHANGED:
-            await load_admission(desk)
+            await _load(desk, event_id)
         raise
-    board.settle_key("admission")
+    board.settle_key(what)
     board.put_control(answer, own=True)
     return answer

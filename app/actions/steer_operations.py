@@ -107,19 +107,22 @@ async def load_log(desk: Desk, *, more: bool = False) -> None:
     """
     require(desk.store.session, Permission.SEE_OPS)
     board = desk.store.ops
-    wanted, before = board.log_filter, board.log_next if more else None
+    wanted, before = board.log_subject, board.log_next if more else None
+    if more and before is None:
+        return  # nothing is there to go on with
+    page, trouble = None, ""
     try:
-        page = await desk.client.ops_log(
-            event=board.event_id if wanted.event_only else None, kind=wanted.kind, before=before, limit=LOG_PAGE
-        )
+        page = await desk.client.ops_log(event=wanted.event_id, kind=wanted.kind, before=before, limit=LOG_PAGE)
     except NotSignedInError:
         raise
     except BookingClientError as error:
-        board.put_log_trouble(error.code)
-        return
-    if (board.log_filter.kind, board.log_filter.event_only) != (wanted.kind, wanted.event_only):
-        return  # other entries are wanted by now
-    board.put_log(page.entries, page.next_before, desk.store.clock.now(), more=more)
+        trouble = error.code
+    if board.log_subject != wanted or (more and board.log_next != before):
+        return  # other entries are wanted by now, or they were read anew
+    if page is None:
+        board.put_log_trouble(trouble)
+    else:
+        board.put_log(page.entries, page.next_before, desk.store.clock.now(), more=more)
 
 
 async def export_log(path: Path, heads: Sequence[str], rows: Sequence[tuple[OpsLogEntry, str]]) -> None:

@@ -92,12 +92,27 @@ class MinuteHistory:
 
 
 @dataclass(frozen=True, slots=True)
+class LogSubject:
+    """Which entries of the log are asked for: of one kind or all, of one event or all."""
+
+    kind: OpsLogKind | None = None
+    event_id: EventId | None = None
+
+    def has(self, entry: OpsLogEntry) -> bool:
+        return self.kind in {None, entry.kind} and self.event_id in {None, entry.event_id}
+
+
+@dataclass(frozen=True, slots=True)
 class LogFilter:
     """Which entries of the log are read, and which of them are shown."""
 
     kind: OpsLogKind | None = None
     event_only: bool = False
     text: str = ""
+
+    def about(self, event_id: EventId | None) -> LogSubject:
+        """Which entries are read while `event_id` is watched."""
+        return LogSubject(self.kind, event_id if self.event_only else None)
 
     def passes(self, searched: str) -> bool:
         """Whether an entry is shown: each word must stand somewhere in what is read of it."""
@@ -145,6 +160,8 @@ class OpsBoard:
         self.preview: AdmissionPreview | None = None
         self.preview_trouble = ""
         self.log: tuple[OpsLogEntry, ...] = ()
+        self.log_read: LogSubject | None = None
+        """What the entries are the answer to; None until one is there."""
         self.log_next: datetime | None = None
         self.log_as_of: datetime | None = None
         self.log_trouble = ""
@@ -173,7 +190,7 @@ class OpsBoard:
         """Where the feed stands."""
         if state is not self.state:
             self.state = state
-            self._tell(OpsPart.STATE)
+            self._tell(OpsPart.STATE | (self._try_history_again() if state is OpsFeedState.LIVE else OpsPart(0)))
 
     def put_figures(self, figures: OpsFigures, heard_at: float) -> None:
         """The newest second. One that is older than what is here is left out; a repeated one is a sign of life."""
@@ -197,7 +214,7 @@ class OpsBoard:
         """Seconds that were missed, read from the history."""
         (self.house if event_id is None else self._ring_of(event_id)).merge(table)
         self._live = None
-        self._tell(OpsPart.FIGURES)
+        self._tell(OpsPart.FIGURES | self._try_history_again())
 
     def _ring_of(self, event_id: EventId) -> SampleRing:
         if event_id not in self.rings:
@@ -213,14 +230,15 @@ class OpsBoard:
         self.event_id = event_id
         self.control, self.control_trouble, self.theirs = None, "", None
         self.draft, self.preview, self.preview_trouble = AdmissionDraft(), None, ""
-        self.minutes, self._live = MinuteHistory(), None
+        self.minutes, self.history_trouble, self._live = MinuteHistory(), "", None
+        self._keep_log_of(self.log_subject)
         self._tell(EVERYTHING)
 
     def look_at(self, view: OpsView) -> None:
-        """Show another part of time."""
+        """Show another part of time; what could not be read of the one before is tried again."""
         if view != self.view:
             self.view = view
-            self._tell(OpsPart.VIEW)
+            self._tell(OpsPart.VIEW | self._try_history_again())
 
     def put_minutes(self, minutes: MinuteHistory) -> None:
         """Minutes of the history."""
@@ -231,6 +249,13 @@ class OpsBoard:
         """The history could not be read."""
         self.history_trouble = code
         self._tell(OpsPart.HISTORY)
+
+    def _try_history_again(self) -> OpsPart:
+        """The trouble of before says nothing of the next reading."""
+        if not self.history_trouble:
+            return OpsPart(0)
+        self.history_trouble = ""
+        return OpsPart.HISTORY
 
     # ------------------------------------------------------------ alarms
 
@@ -289,9 +314,9 @@ class OpsBoard:
             self.theirs = control.settings
         self._tell(OpsPart.CONTROL | (OpsPart.DRAFT if own else OpsPart(0)))
 
-    def put_control_trouble(self, code: str) -> None:
-        """How admission stands is not known any more."""
-        if code != self.control_trouble:
+    def put_control_trouble(self, event_id: EventId, code: str) -> None:
+        """How admission of an event stands is not known any more; nothing is said of one that is not watched."""
+        if event_id == self.event_id and code != self.control_trouble:
             self.control_trouble = code
             self._tell(OpsPart.CONTROL)
 
@@ -320,21 +345,33 @@ class OpsBoard:
 
     # ------------------------------------------------------------ the log
 
+    @property
+    def log_subject(self) -> LogSubject:
+        """Which entries are to be read now."""
+        return self.log_filter.about(self.event_id)
+
     def filter_log(self, wanted: LogFilter) -> None:
-        """Read or show other entries."""
+        """Read or show other entries; what is here of them already stays until they are read."""
         if wanted != self.log_filter:
-            self.log_filter = wanted
+            before, self.log_filter = self.log_subject, wanted
+            if self.log_subject != before:
+                self._keep_log_of(self.log_subject)
             self._tell(OpsPart.LOG)
+
+    def _keep_log_of(self, subject: LogSubject) -> None:
+        kept = tuple(entry for entry in self.log if subject.has(entry))
+        if subject != self.log_read:
+            self.log, self.log_read, self.log_next, self.log_as_of, self.log_trouble = kept, None, None, None, ""
 
     def put_log(
         self, entries: tuple[OpsLogEntry, ...], next_before: datetime | None, as_of: datetime | None = None, *,
         more: bool = False,
     ) -> None:  # fmt: skip
-        """Entries, newest first; `more` adds a page at the end."""
+        """Entries of what is to be read now, newest first; `more` adds a page at the end."""
         known = {entry.entry_id for entry in self.log} if more else set()
         fresh = tuple(entry for entry in entries if entry.entry_id not in known)
         self.log = (*self.log, *fresh) if more else fresh
-        self.log_next, self.log_trouble = next_before, ""
+        self.log_read, self.log_next, self.log_trouble = self.log_subject, next_before, ""
         self.log_as_of = as_of or self.log_as_of
         self._tell(OpsPart.LOG)
 
@@ -383,8 +420,8 @@ class OpsBoard:
         return self.figures.house.get(name)
 
     def waits_for_answer(self, request: AdmissionSettingsChange) -> bool:
-        """Whether this very change was sent and its answer is not known."""
-        sent = self.sent.get("admission")
+        """Whether this very change was sent for the watched event and its answer is not known."""
+        sent = self.sent.get(admission_key(self.event_id))
         return sent is not None and sent.request == request
 
     @property

@@ -14,6 +14,8 @@ from backend_client.wire import OpsHistory
 Floats = npt.NDArray[np.float64]
 LIVE_S: Final = 900
 """What the live picture shows, and what the booking system keeps by the second."""
+MOST_MINUTES_S: Final = 2 * 86_400
+"""What is read and shown of the minutes at once: of more the booking system answers the oldest 3,000 alone."""
 KEPT: Final = 1_200
 SECOND_GAP_S: Final = 3.5
 """A second that came late is no gap; three that did not come are one."""

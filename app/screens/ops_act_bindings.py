@@ -48,6 +48,8 @@ class OpsActBindings(QObject):
         self._dialog: AdmissionDialog | None = None
         self._pending: Callable[[], Awaitable[Advice | None]] | None = None
         self._act_dialog: ActDialog | None = None
+        self._asked_about: OpsEventFigures | None = None
+        """The event of an act whose words do not name it."""
         self._typing = QTimer(self)
         self._typing.setSingleShot(True)
         self._typing.setInterval(PREVIEW_MS)
@@ -111,7 +113,7 @@ class OpsActBindings(QObject):
         dialog.kept.connect(self._on_keep_requested)
         self._dialog = dialog
         try:
-            await self._ask(dialog, "admission", self._set_admission)
+            await self._ask(dialog, "admission", self._set_admission, about=board.event)
         finally:
             board.put_draft(_with_reason(board.draft, dialog.reason.text()))
             self._dialog = None
@@ -186,12 +188,11 @@ class OpsActBindings(QObject):
             words = _("People are let in again, gently at first. Mode: {mode}").format(mode=mode_words(mode))
         dialog = ActDialog(self._window.theme, title, words, yes, self._window, danger=pause)
 
-        async def act() -> Advice | None:
-            if await set_admission_mode(self._desk, mode, dialog.reason.text()) is None:
-                return None
+        async def act() -> Advice:
+            await set_admission_mode(self._desk, control, mode, dialog.reason.text())
             return Advice(_("The room is paused") if pause else _("The room lets people in again"), "", "success")
 
-        await self._ask(dialog, "room-status", act)
+        await self._ask(dialog, "room-status", act, about=self._board.event)
 
     # ------------------------------------------------------------ sessions
 
@@ -230,7 +231,7 @@ class OpsActBindings(QObject):
         if self._act_dialog is not None:
             dialog.deleteLater()
             return
-        self._act_dialog, self._pending = dialog, act
+        self._act_dialog, self._pending, self._asked_about = dialog, act, about
 
         def send() -> None:
             dialog.set_busy(True)
@@ -244,7 +245,7 @@ class OpsActBindings(QObject):
             self._act_dialog = None
 
     async def _send(self) -> None:
-        dialog, act = self._act_dialog, self._pending
+        dialog, act, about = self._act_dialog, self._pending, self._asked_about
         if dialog is None or act is None:
             return
         try:
@@ -253,19 +254,25 @@ class OpsActBindings(QObject):
             dialog.reject()
             raise
         except (BookingClientError, ConsoleError, NumberTextError) as error:
-            self._tell_refused(dialog, advice_for_error(error))
+            self._tell_refused(dialog, advice_for_error(error), about)
             return
         if self._act_dialog is dialog:
             dialog.set_busy(False)
             dialog.accept()
         if words is not None:
-            self._screen.tell(words)
+            self._tell(words, about)
 
-    def _tell_refused(self, dialog: ActDialog, words: Advice) -> None:
+    def _tell_refused(self, dialog: ActDialog, words: Advice, about: OpsEventFigures | None) -> None:
         if self._act_dialog is dialog:
             dialog.tell(words)
         else:
-            self._screen.tell(words)
+            self._tell(words, about)
+
+    def _tell(self, words: Advice, about: OpsEventFigures | None) -> None:
+        """Say it; where another event is watched by now, the words name theirs."""
+        if about is not None and about.event_id != self._board.event_id:
+            words = replace(words, title=figures().joined((about.name, words.title)))
+        self._screen.tell(words)
 
     @property
     def _screen(self) -> OpsScreen:

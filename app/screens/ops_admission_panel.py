@@ -51,6 +51,7 @@ class OpsAdmissionPanel(QWidget):
         self.set_rate, self.measured_rate = label(kind="display"), label(kind="display")
         self._reason = label(tone="muted", wrap=True)
         self._inside = label(tone="muted", wrap=True)
+        self._group = QButtonGroup(self)
         self.modes = {mode: QRadioButton(mode_words(mode)) for mode in _MODES}
         self.fields = {name: QLineEdit() for name in NUMBERS}
         self._units = {name: label(tone="muted") for name in NUMBERS}
@@ -137,7 +138,9 @@ class OpsAdmissionPanel(QWidget):
             known = control is not None and self.may_change
             for part in (*self.fields.values(), *self.modes.values()):
                 part.setEnabled(known)
-            if control is not None:
+            if control is None:
+                self._empty()
+            else:
                 self._fill(control.settings)
         finally:
             self._telling = False
@@ -147,6 +150,17 @@ class OpsAdmissionPanel(QWidget):
         self.fault.setVisible(bool(self.fault_words))
         self._show_theirs()
         self._show_effect()
+
+    def _empty(self) -> None:
+        """Nothing is known of this event: what stood here was another's, or somebody else's."""
+        self._group.setExclusive(False)
+        for button in self.modes.values():
+            button.setChecked(False)
+        self._group.setExclusive(True)
+        for name, field in self.fields.items():
+            field.clear()
+            set_tone(self._units[name], "muted")
+            self._units[name].setText(_per(name))
 
     def _fill(self, settings: AdmissionSettings) -> None:
         draft = self._board.draft
@@ -309,10 +323,10 @@ class OpsAdmissionPanel(QWidget):
         theme = self._theme
         box = frame("sunken")
         inside = column(theme, margin="medium", gap="small", parent=box)
-        group, beside = QButtonGroup(self), row(theme, gap="large")
+        beside = row(theme, gap="large")
         for button in self.modes.values():
             button.setAccessibleName(_("Mode: {mode}").format(mode=button.text()))
-            group.addButton(button)
+            self._group.addButton(button)
             beside.addWidget(button)
         beside.addStretch(1)
         inside.addLayout(beside)

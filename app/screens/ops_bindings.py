@@ -20,7 +20,6 @@ from app.actions.steer_operations import (
 from app.bridge.deeds import Deeds
 from app.core.errors import ConsoleError, NotAllowedError
 from app.core.ops_board import LogFilter, OpsBoard, OpsPart
-from app.core.ops_series import LIVE_S
 from app.core.session import Permission
 from app.i18n import _, figures, ngettext
 from app.screens.main_window import MainWindow
@@ -39,6 +38,8 @@ from backend_client.wire import (
 )
 
 HISTORY_MS = 200
+AGAIN_MS = 10_000
+"""A pause after which a history that could not be read is read again."""
 _LOG = logging.getLogger(__name__)
 _OF_A_PERSON = (
     "follow-ops", "follow-admission", "watch-alarms", "load-alarms", "load-minutes", "fill-seconds", "preview",
@@ -65,6 +66,9 @@ class OpsBindings(QObject):
         self.limits = RuleBindings(window, desk, deeds, self.acts)
         self._moving = self._timer(HISTORY_MS)
         self._moving.timeout.connect(self._on_moving_timeout)
+        self._again = self._timer(AGAIN_MS)
+        self._again.timeout.connect(self._on_again_timeout)
+        self._log_subject = desk.store.ops.log_subject
         desk.store.ops.subscribe(self._on_board_changed)
         self.connect_screens()
 
@@ -102,6 +106,7 @@ class OpsBindings(QObject):
                 self._deeds.cancel(deed)
             self.acts.stop()
             self._moving.stop()
+            self._again.stop()
             self._heard.clear()
         self.limits.show_session()
         if session is not None and session.may(Permission.SEE_OPS):
@@ -119,6 +124,8 @@ class OpsBindings(QObject):
         self._deeds.start("follow-ops", self._follow_feed)
         self._deeds.start("follow-admission", self._follow_admission)
         self._deeds.start("load-alarms", self._load_alarms)
+        if self._screen.page == LOG:
+            self._on_refresh_requested()
 
     def _on_screen_shown(self) -> None:
         """The feed is followed while it is looked at, or listened to; nobody else pays for it."""
@@ -169,6 +176,11 @@ class OpsBindings(QObject):
             self.acts.show_board()
         if part & (OpsPart.VIEW | OpsPart.FIGURES) and not self._moving.isActive() and self._needs_minutes():
             self._moving.start()
+        if OpsPart.HISTORY in part and self._board.history_trouble:
+            self._again.start()
+        if self._log_subject != self._board.log_subject:
+            self._log_subject = self._board.log_subject
+            self._read_log_anew()
 
     def _sound_new(self) -> None:
         """One sound for alarms that were not there before, if the person wants one."""
@@ -183,12 +195,19 @@ class OpsBindings(QObject):
         if not self._is_looked_at() or self._deeds.is_running("load-minutes") or board.history_trouble:
             return False
         span = live.span
-        shows_seconds = span.seconds <= LIVE_S and span.end_s > live.now_s - LIVE_S / 2
-        return not shows_seconds and not board.minutes.covers(board.event_id, span.start_s, span.end_s)
+        return not live.shows_seconds and not board.minutes.covers(board.event_id, span.start_s, span.end_s)
 
     def _on_moving_timeout(self) -> None:
         if self._needs_minutes():
             self._deeds.start("load-minutes", self._load_minutes)
+
+    def _on_again_timeout(self) -> None:
+        """The trouble stays on the screen until an answer is there."""
+        if self._board.history_trouble and self._is_looked_at():
+            if self._screen.live.shows_seconds:
+                self._deeds.start("fill-seconds", self._fill)
+            else:
+                self._deeds.start("load-minutes", self._load_minutes)
 
     async def _load_minutes(self) -> None:
         span = self._screen.live.span
@@ -237,10 +256,13 @@ class OpsBindings(QObject):
     # ------------------------------------------------------------ the log
 
     def _on_filter_wanted(self, wanted: LogFilter) -> None:
-        before = self._board.log_filter
         self._board.filter_log(wanted)
-        if (before.kind, before.event_only) != (wanted.kind, wanted.event_only):
-            self._deeds.cancel("load-log")
+
+    def _read_log_anew(self) -> None:
+        """Other entries are wanted: what is on its way answers nothing any more."""
+        for deed in ("load-log", "more-log"):
+            self._deeds.cancel(deed)
+        if self._may_follow() and self._is_looked_at() and self._screen.page == LOG:
             self._on_refresh_requested()
 
     def _on_refresh_requested(self) -> None:

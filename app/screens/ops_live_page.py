@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QToolButton, QWidget
 
 from app.core.ops_board import OpsBoard, OpsPart, OpsView
 from app.core.ops_health import is_stale
-from app.core.ops_series import LIVE_S, SampleTable
+from app.core.ops_series import LIVE_S, MOST_MINUTES_S, SampleTable
 from app.core.store import ConsoleStore
 from app.i18n import _, figures
 from app.i18n.figures import zone_of
@@ -26,7 +26,6 @@ from widgets.elided_label import ElidedLabel
 from widgets.theme import Theme
 
 SPANS_S = (900, 3_600, 21_600, 86_400)
-_LONGEST_S = 7 * 86_400.0
 _ROW_PX = 70
 _NARROW_PX = 620
 
@@ -109,13 +108,14 @@ class OpsLivePage(QWidget):
     def _table(self) -> ChartTable:
         """Seconds while they reach so far back, minutes otherwise; the same table as before when it is the same."""
         board = self._board
-        source = board.live if self._shows_seconds else board.minutes.table
+        source = board.live if self.shows_seconds else board.minutes.table
         if source is not self._tables[0]:
             self._tables = source, ChartTable(source.times, source.columns, source.gap_s)
         return self._tables[1]
 
     @property
-    def _shows_seconds(self) -> bool:
+    def shows_seconds(self) -> bool:
+        """Whether seconds reach as far back as what is shown; minutes are shown otherwise."""
         span = self.span
         return span.seconds <= LIVE_S and span.end_s > self.now_s - LIVE_S / 2
 
@@ -132,9 +132,9 @@ class OpsLivePage(QWidget):
         self.now.setChecked(view.is_live)
         self.later.setEnabled(not view.is_live)
         if view.is_live:
-            words = _("Live, each second") if self._shows_seconds else _("Up to now, each minute")
+            words = _("Live, each second") if self.shows_seconds else _("Up to now, each minute")
         else:
-            each = _("each second") if self._shows_seconds else _("each minute")
+            each = _("each second") if self.shows_seconds else _("each minute")
             words = figures().joined((self._edge_words(span), each))
         self._when.setText(words)
         self._trouble.setVisible(bool(board.history_trouble))
@@ -170,7 +170,7 @@ class OpsLivePage(QWidget):
     def zoom(self, times: float) -> None:
         """Look at so many times as much."""
         view = self._board.view
-        self.view_wanted.emit(OpsView(min(max(view.seconds * times, 60.0), _LONGEST_S), view.end_s))
+        self.view_wanted.emit(OpsView(min(max(view.seconds * times, 60.0), float(MOST_MINUTES_S)), view.end_s))
 
     def go_live(self) -> None:
         """Back to now."""

@@ -76,8 +76,9 @@ class OpsLogPage(QWidget):
             self.show_log()
 
     def show_log(self) -> None:
-        """The entries that pass the filter, newest first."""
+        """The entries that pass the filter, newest first, and the filter that they pass."""
         board = self._board
+        self._show_filter(board.log_filter)
         zone = event_zone(self._store, board.event_id)
         lines = [(entry, _cells(entry, zone, board)) for entry in board.log]
         kept = [(entry, cells) for entry, cells in lines if board.log_filter.passes(_searched(entry, cells))]
@@ -91,6 +92,17 @@ class OpsLogPage(QWidget):
         self._show_trouble()
         self._empty.setText(self._empty_words())
         self._pages.setCurrentWidget(self.table if kept else self._empty)
+
+    def _show_filter(self, shown: LogFilter) -> None:
+        """What is chosen is the board's: it outlives another language, and not the person."""
+        for field in (self.finder, self.kind, self.event_only):
+            field.blockSignals(True)
+        if self.finder.text() != shown.text:
+            self.finder.setText(shown.text)
+        self.kind.setCurrentIndex(max(self.kind.findData("" if shown.kind is None else shown.kind.value), 0))
+        self.event_only.setChecked(shown.event_only)
+        for field in (self.finder, self.kind, self.event_only):
+            field.blockSignals(False)
 
     def _count_words(self, shown: int) -> str:
         total = len(self._board.log)
@@ -113,10 +125,6 @@ class OpsLogPage(QWidget):
     def tell(self, words: Advice) -> None:
         """Say how an act went."""
         self.banner.tell(words.tone, words.title, words.detail)
-
-    def take_over(self, old: OpsLogPage) -> None:
-        """Go on where the page before stood."""
-        self.finder.setText(old.finder.text())
 
     def focus_first(self) -> None:
         """Put the keyboard on the table, or on the find field when it is empty."""

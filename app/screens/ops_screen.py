@@ -136,7 +136,6 @@ class OpsScreen(QWidget):
     def take_over(self, old: OpsScreen) -> None:
         """Go on where the screen before stood."""
         self.tabs.setCurrentIndex(old.page)
-        self.log.take_over(old.log)
         self.alarms.show_sound(old.alarms.sound.isChecked())
         if old.is_large:
             self.show_large(True)

@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
 from PySide6.QtWidgets import QApplication
 
 from app.core.ops_board import OpsBoard
@@ -14,6 +16,7 @@ from app.screens.ops_dialogs import ActDialog
 from app.screens.ops_screen import OpsScreen
 from app.showcase import Showcase
 from app.showcase_ops import play_evening
+from backend_client.wire import EventId
 from tests.gui.conftest import counter_of, rest, until
 from tests.gui.money_stage import go
 
@@ -48,6 +51,19 @@ def tell_again(showcase: Showcase, **house: float) -> None:
     ops = showcase.server.ops
     last = ops.told[-1]
     ops.tell({**last.house, **house}, last.events[0].figures, lock_waits=last.lock_waits)
+
+
+def tell_two_events(showcase: Showcase) -> None:
+    """One more second, in which there is another event beside ours, of number 2."""
+    showcase.server.pass_time(1)
+    ops = showcase.server.ops
+    told = ops.tell(ops.told[-1].house, ops.told[-1].events[0].figures)
+    ours = told.events[0]
+    both = replace(told, events=(ours, replace(ours, event_id=EventId(2), name="Aida")))
+    showcase.server.pass_time(1)
+    at = showcase.server.house.now()
+    ops.told.append(replace(both, second=both.second + 1, measured_at=at, server_time=at))
+    ops.send(msgspec.json.encode(ops.told[-1]).decode())
 
 
 async def type_number(showcase: Showcase, name: str, text: str) -> None:

@@ -30,6 +30,7 @@ from backend_client.errors import (
 from backend_client.http import check_address
 from backend_client.retry import RetryPolicy, call_with_retry
 from backend_client.testing import FakeBookingServer, Fault
+from backend_client.testing_house import RefusalError
 from backend_client.wire import DeviceId, ErrorCode, EventId, Problem, SeatStatus, StaffSession
 
 DEVICE = DeviceId(UUID(int=9))
@@ -359,6 +360,17 @@ async def test_sign_out_forgets_the_tokens_even_when_the_system_is_away(
     server.heal()
     with pytest.raises(NotSignedInError):
         await client.me()
+
+
+async def test_sign_out_forgets_the_tokens_whatever_the_booking_system_says(
+    client: BookingClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_call: object) -> object:
+        raise RefusalError(ErrorCode.FORBIDDEN)
+
+    monkeypatch.setattr(FakeBookingServer, "_route", refuse)
+    await client.sign_out()
+    assert client.session is None
 
 
 async def test_replayed_answer_tells_nothing_about_the_time(client: BookingClient, server: FakeBookingServer) -> None:

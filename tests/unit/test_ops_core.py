@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -14,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from app.core.ops_board import UNKNOWN_OLD, MinuteHistory, OpsBoard
+from app.core.ops_board import UNKNOWN_OLD, MinuteHistory, OpsBoard, OpsPart, OpsView, admission_key
 from app.core.ops_draft import AdmissionDraft, NumberTextError, change_of, numbers_of, preview_of
 from app.core.ops_health import Health, is_stale, state_of
 from app.core.ops_log_csv import ops_log_csv
-from app.core.ops_series import MINUTE_GAP_S, SampleRing, SampleTable, joined, table_of
+from app.core.ops_series import MINUTE_GAP_S, MOST_MINUTES_S, SampleRing, SampleTable, joined, table_of
 from app.core.ops_waits import wait_rows
 from app.i18n import use_language
 from backend_client.ops_feed_state import OpsFeedState
@@ -40,6 +41,7 @@ from backend_client.wire import (
     OpsSeverity,
     OpsUnknownPayments,
 )
+from booking.figures.history import MOST_POINTS
 
 NOW = datetime(2026, 11, 30, 20, 0, tzinfo=UTC)
 SETTINGS = plain_control(House()).settings
@@ -213,6 +215,45 @@ def test_the_key_of_an_act_stays_while_its_answer_is_not_known() -> None:
     assert board.key_for("x", 2, lambda: next(keys)) == "b"
     board.settle_key("x")
     assert board.key_for("x", 2, lambda: next(keys)) == "c"
+
+
+def test_the_same_change_of_another_event_has_a_key_of_its_own() -> None:
+    board, keys = board_at(), iter("ab")
+    change = change_of(AdmissionDraft().with_text("cap_per_minute", "900", SETTINGS), SETTINGS)
+    assert board.key_for(admission_key(EventId(1)), change, lambda: next(keys)) == "a"
+    assert board.waits_for_answer(change)
+    board.choose_event(EventId(2))
+    assert not board.waits_for_answer(change)
+    assert board.key_for(admission_key(EventId(2)), change, lambda: next(keys)) == "b"
+
+
+def test_trouble_with_the_admission_of_another_event_is_not_told_of_this_one() -> None:
+    board = board_at()
+    board.put_control_trouble(EventId(2), "busy")
+    assert [board.control_trouble] == [""]
+    board.put_control_trouble(EventId(1), "busy")
+    assert [board.control_trouble] == ["busy"]
+
+
+def test_trouble_with_the_history_says_nothing_of_the_next_reading() -> None:
+    board = board_at()
+    acts: tuple[Callable[[], object], ...] = (
+        lambda: board.look_at(OpsView(60.0)), lambda: board.choose_event(EventId(2)),
+        lambda: board.merge_seconds(None, SampleTable()), lambda: board.put_state(OpsFeedState.LIVE),
+    )  # fmt: skip
+    for act in acts:
+        board.put_state(OpsFeedState.AWAY)
+        board.put_history_trouble("busy")
+        told: list[OpsPart] = []
+        leave = board.subscribe(told.append)
+        act()
+        leave()
+        assert not board.history_trouble
+        assert any(part & OpsPart.HISTORY for part in told)
+
+
+def test_what_is_read_of_the_minutes_at_once_is_what_the_booking_system_answers() -> None:
+    assert MOST_MINUTES_S / 60 <= MOST_POINTS
 
 
 def test_minutes_cover_what_was_read_and_the_minute_that_still_runs() -> None:
