@@ -26,10 +26,10 @@ from app.devices.card_terminal import CardTerminal
 from app.devices.ticket_printer import TicketPrinter
 from app.journal.credentials import CredentialVault, KeptCredential
 from app.journal.plan_draft_file import PlanDraftFile
-from app.journal.terminal_record import DayRecord, Reversal, TerminalRecord, TerminalWord
+from app.journal.terminal_record import CashReturn, DayRecord, Reversal, TerminalRecord, TerminalWord
 from backend_client.client import BookingClient
 from backend_client.steady_time import steady_seconds
-from backend_client.wire import OperationId, StaffSession, TerminalTotalsReport
+from backend_client.wire import OperationId, OrderId, StaffSession, TerminalTotalsReport
 
 
 class JournalPort(Protocol):
@@ -37,6 +37,7 @@ class JournalPort(Protocol):
 
     async def save_sale(self, sale: Sale) -> None: ...
     async def open_sales(self) -> tuple[Sale, ...]: ...
+    async def unreadable_sales(self) -> int: ...
     async def begin_terminal_attempt(self, record: TerminalRecord) -> None: ...
     async def record_terminal_result(self, operation_id: OperationId, word: TerminalWord) -> None: ...
     async def acknowledge_terminal_result(self, operation_id: OperationId) -> None: ...
@@ -44,6 +45,12 @@ class JournalPort(Protocol):
     async def terminal_attempt(self, operation_id: OperationId) -> TerminalRecord | None: ...
     async def unsettled_attempts(self) -> tuple[TerminalRecord, ...]: ...
     async def forget_terminal_attempt(self, operation_id: OperationId) -> None: ...
+    async def begin_cash_return(self, record: CashReturn) -> None: ...
+    async def end_cash_return(self, operation_id: OperationId, *, taken: bool) -> None: ...
+    async def cash_returns(self) -> tuple[CashReturn, ...]: ...
+    async def let_order_go(self, order_id: OrderId) -> None: ...
+    async def orders_let_go(self) -> tuple[OrderId, ...]: ...
+    async def forget_order(self, order_id: OrderId) -> None: ...
     async def begin_day(self, record: DayRecord) -> None: ...
     async def record_day(self, day_id: str, report: TerminalTotalsReport) -> None: ...
     async def close_day(self, day_id: str, *, reported: bool) -> None: ...
@@ -206,6 +213,17 @@ class Desk:
         finally:
             self.resolving.discard(sale.sale_id)
 
+    def idle(self, sale_id: SaleId) -> Sale | None:
+        """The sale as it stands now, if nobody works on it: neither a step of the counter, nor the terminal, nor
+        somebody in the background. None otherwise, and when it is gone from here.
+
+        Whoever goes through several sales asks for each when its turn comes: an await before, it was another one.
+        """
+        sale = self.find(sale_id)
+        if sale is None or sale_id in self.resolving or sale_id in self.charging:
+            return None
+        return None if self.running and sale is self.store.sale else sale
+
     def refuse_while_resolving(self, sale: Sale) -> None:
         """Raises SaleNotReadyError while something is being asked about this sale in the background."""
         if sale.sale_id in self.resolving:
@@ -239,8 +257,10 @@ class Desk:
         return sale
 
     def show(self, sale: Sale) -> None:
-        """Show the sale where it stands, without writing it."""
-        if any(kept.sale_id == sale.sale_id for kept in self.store.parked):
+        """Show the sale where it stands, without writing it. It never takes the place of another one at the counter."""
+        shown = self.store.sale
+        at_counter = shown is None or shown.sale_id == sale.sale_id
+        if not at_counter or any(kept.sale_id == sale.sale_id for kept in self.store.parked):
             self.store.put_parked(sale)
         else:
             self.store.put_sale(sale)

@@ -11,12 +11,13 @@ from app.actions.ask_terminal import ask_about
 from app.actions.desk import Desk
 from app.actions.pay_sale import report_key
 from app.actions.reverse_card import take_back, tell_reversed
+from app.actions.settle_earlier import unsettled
 from app.core.sale import SaleState
 from app.core.store import Notice, NoticeCode
 from app.devices.card_terminal import CardTerminal, TerminalError
 from app.journal.terminal_record import Asked, Reversal, TerminalRecord, TerminalWord
 from backend_client.errors import BookingRefusedError
-from backend_client.wire import Advice, OperationStatus, ResultOutcome, ResultReport
+from backend_client.wire import Advice, OperationId, OperationStatus, ResultOutcome, ResultReport
 
 _log = logging.getLogger(__name__)
 _WAITED_FOR = frozenset({SaleState.PAYING, SaleState.UNKNOWN})
@@ -24,12 +25,15 @@ _WAITED_FOR = frozenset({SaleState.PAYING, SaleState.UNKNOWN})
 
 async def given_up(desk: Desk) -> tuple[TerminalRecord, ...]:
     """Attempts that are not settled and that no sale in sight waits for."""
-    waited_for = set()
-    for sale in (*desk.store.parked, *(() if desk.store.sale is None else (desk.store.sale,))):
-        if sale.state in _WAITED_FOR and sale.payment is not None:
-            waited_for.add(sale.payment.operation_id)
     attempts = await desk.journal.unsettled_attempts()
+    waited_for = _waited_for(desk)
     return tuple(one for one in attempts if one.asked is Asked.SALE and one.operation_id not in waited_for)
+
+
+def _waited_for(desk: Desk) -> frozenset[OperationId | None]:
+    shown = () if desk.store.sale is None else (desk.store.sale,)
+    waiting = (sale.payment for sale in (*desk.store.parked, *shown) if sale.state in _WAITED_FOR)
+    return frozenset(payment.operation_id for payment in waiting if payment is not None)
 
 
 async def follow_given_up(desk: Desk) -> int:
@@ -38,16 +42,23 @@ async def follow_given_up(desk: Desk) -> int:
     Raises:
         BookingClientError: the API did not answer; they stay open.
     """
-    open_ones = await given_up(desk)
     left = 0
-    for record in open_ones:
+    for record in await given_up(desk):
         if desk.terminal is None or desk.terminal_turn.locked():
-            left += not await _follow(desk, record, None)
+            left += not await _follow_now(desk, record.operation_id, None)
             continue
         async with desk.terminal_turn:
-            left += not await _follow(desk, record, desk.terminal)
+            left += not await _follow_now(desk, record.operation_id, desk.terminal)
     desk.store.put_given_up(left)
     return left
+
+
+async def _follow_now(desk: Desk, operation_id: OperationId, terminal: CardTerminal | None) -> bool:
+    """The attempt as it is when its turn comes; somebody may have settled it, or a sale may wait for it again."""
+    record = await unsettled(desk, operation_id)
+    if record is None or operation_id in _waited_for(desk):
+        return True
+    return await _follow(desk, record, terminal)
 
 
 async def _follow(desk: Desk, record: TerminalRecord, terminal: CardTerminal | None) -> bool:

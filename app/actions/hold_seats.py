@@ -42,6 +42,7 @@ async def hold_picked(desk: Desk) -> Sale:
         desk.require_seller()
         if not sale.picks:
             raise NothingPickedError("nothing is picked")
+        sale = await desk.until_asked(sale)
         if sale.state is SaleState.PICKING:
             formed = replace(sale.after(SaleStep.HOLD_ASKED), hold_key=desk.new_key(), lost_seats=())
             sale = await desk.keep(formed)
@@ -146,6 +147,7 @@ async def release_hold(desk: Desk) -> Sale:
         sale = desk.sale()
         if not first or sale.state is SaleState.ABANDONED:
             return sale
+        sale = await desk.until_asked(sale)
         if sale.state not in (*PAYABLE, SaleState.HOLDING, SaleState.PICKING) or sale.paid_minor:
             raise SaleNotReadyError("this sale cannot be given up now")
         with suppress(NothingDoneError, AnswerUnknownError, HoldGoneError):  # the hold ends by itself

@@ -29,6 +29,7 @@ async def leave_paid_parts(desk: Desk) -> Sale:
         sale = desk.sale()
         if not first:
             return sale
+        sale = await desk.until_asked(sale)
         if sale.state not in PAYABLE or sale.order is None or not sale.paid_minor:
             raise SaleNotReadyError("no part of this sale is paid")
         return await _cancel(desk, sale)

@@ -71,7 +71,7 @@ async def begin_payment(
         SaleNotReadyError: the sale is not held, or its time is over.
         PartNotPayableError: the part is nothing, or more than what is left.
     """
-    sale = desk.sale()
+    sale = await desk.until_asked(desk.sale())
     if sale.state is SaleState.DECLINED:
         sale = sale.after(SaleStep.DECLINE_SEEN)
     if sale.state is not SaleState.HELD or sale.hold is None:

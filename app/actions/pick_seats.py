@@ -126,6 +126,7 @@ async def set_price_type(desk: Desk, seat_no: int, price_type_id: int) -> Sale:
         sale = desk.sale()
         if not first:
             return sale
+        sale = await desk.until_asked(sale)
         pick = next((pick for pick in sale.picks if pick.seat_no == seat_no), None)
         if pick is None or not sale.editable:
             raise SaleNotReadyError("the price type cannot change now")

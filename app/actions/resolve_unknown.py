@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from app.actions.close_terminal_day import report_days
@@ -16,9 +17,10 @@ from app.actions.pay_reader import settle_reader
 from app.actions.print_tickets import report_print, unreported_prints
 from app.actions.return_money import follow_returns
 from app.actions.settle_card import settle_card
-from app.core.errors import JournalError, SaleNotReadyError
+from app.core.errors import ConsoleError, SaleNotReadyError
 from app.core.sale import Sale, SaleId, SaleState
 from app.core.store import Notice, NoticeCode
+from app.devices.card_terminal import TerminalError
 from backend_client.errors import BookingClientError
 from backend_client.wire import OperationKind
 
@@ -86,37 +88,52 @@ async def _pause(desk: Desk, pause_s: float) -> None:
 
 
 async def _ask_about_all(desk: Desk, pause_s: float) -> bool:
-    """True when something is still open afterwards."""
-    for sale in desk.store.unknown_sales:
-        if desk.running and sale is desk.store.sale:
-            continue
-        desk.store.note_ask(sale.sale_id, desk.now(), pause_s)
-        try:
-            await hand_over_if_due(desk, await resolve_unknown(desk, sale.sale_id))
-        except (BookingClientError, JournalError) as error:
-            _log.info("sale %s is still unknown: %s", sale.sale_id, error.code)
-            await _hand_over_unanswered(desk, sale.sale_id)
-    for sale in unreported_prints(desk):
-        if (desk.running and sale is desk.store.sale) or sale.sale_id in desk.resolving:
-            continue
-        try:
-            with desk.asking(sale):
+    """True when something is still open afterwards.
+
+    Each sale is looked up when its turn comes: the clerk may have finished it while another one was asked about.
+    """
+    for sale_id in [sale.sale_id for sale in desk.store.unknown_sales]:
+        await _ask_about(desk, sale_id, pause_s)
+    for sale_id in [sale.sale_id for sale in unreported_prints(desk)]:
+        sale = desk.idle(sale_id)
+        if sale is not None:
+            with _one_of_many(f"the print job of sale {sale_id}"), desk.asking(sale):
                 await report_print(desk, sale)
-        except (BookingClientError, JournalError) as error:
-            _log.info("print job of sale %s is not reported yet: %s", sale.sale_id, error.code)
     behind = await _follow_the_rest(desk)
     return bool(desk.store.unknown_sales or unreported_prints(desk) or behind)
+
+
+async def _ask_about(desk: Desk, sale_id: SaleId, pause_s: float) -> None:
+    sale = desk.idle(sale_id)
+    if sale is None or sale.state is not SaleState.UNKNOWN:
+        return
+    desk.store.note_ask(sale_id, desk.now(), pause_s)
+    with desk.asking(sale):
+        with _one_of_many(f"sale {sale_id}"):
+            await settle(desk, sale)
+        with _one_of_many(f"handing over sale {sale_id}"):
+            await hand_over_if_due(desk, desk.find(sale_id) or sale)
+
+
+@contextmanager
+def _one_of_many(what: str) -> Iterator[None]:
+    """Whatever keeps us from asking about this one, the next one is asked about all the same (P32)."""
+    try:
+        yield
+    except (BookingClientError, ConsoleError, TerminalError) as error:
+        _log.info("%s: not now: %s", what, error.code)
+    except Exception:  # noqa: BLE001
+        _log.exception("%s: failed", what)
 
 
 async def _follow_the_rest(desk: Desk) -> bool:
     """What no sale at the counter waits for; True when some of it is still open."""
     still_open = False
     for follow in (follow_given_up, follow_returns, report_days):
-        try:
-            still_open = bool(await follow(desk)) or still_open
-        except (BookingClientError, JournalError) as error:
-            _log.info("%s: not now: %s", follow.__name__, error.code)
-            still_open = True
+        left = True
+        with _one_of_many(follow.__name__):
+            left = bool(await follow(desk))
+        still_open = left or still_open
     return still_open
 
 
@@ -129,11 +146,3 @@ async def hand_over_if_due(desk: Desk, sale: Sale) -> Sale:
     sale = await desk.keep(replace(sale, handed_over_at=desk.now()))
     desk.store.post(Notice(NoticeCode.HANDED_OVER, (), sale.total_minor, sale.currency, sale_id=sale.sale_id))
     return sale
-
-
-async def _hand_over_unanswered(desk: Desk, sale_id: SaleId) -> None:
-    sale = desk.find(sale_id)
-    if sale is None:
-        return
-    with suppress(JournalError):
-        await hand_over_if_due(desk, sale)

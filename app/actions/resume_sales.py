@@ -15,12 +15,13 @@ from app.actions.leave_sale import let_go_if_left
 from app.actions.pay_sale import look_again, stay_unknown
 from app.actions.print_tickets import report_print
 from app.actions.resolve_unknown import settle
-from app.actions.return_money import follow_returns, look_at_returns
-from app.core.errors import JournalError
+from app.actions.return_money import follow_returns, look_at_returns, read_paid_out
+from app.core.errors import ConsoleError, JournalDamagedError
 from app.core.sale import Sale, SaleState, SaleStep, UnknownReason
 from app.core.session import Permission
 from app.core.settlement import unclear
 from app.core.store import Notice, NoticeCode
+from app.devices.card_terminal import TerminalError
 from backend_client.errors import BookingClientError, BookingRefusedError, HoldGoneError
 from backend_client.wire import HoldStatus, OperationKind, PrintJobStatus
 
@@ -33,19 +34,23 @@ async def resume_open_sales(desk: Desk) -> tuple[Sale, ...]:
     For somebody who may not sell they stay in the journal, until somebody who may signs in.
 
     Raises:
-        JournalDamagedError: a kept sale cannot be read.
+        JournalDamagedError: some of them cannot be read; the others are cleared up.
     """
-    return await clear_up(desk, await show_open_sales(desk))
+    resumed = await clear_up(desk, await show_open_sales(desk))
+    await refuse_unreadable(desk)
+    return resumed
 
 
 async def show_open_sales(desk: Desk) -> tuple[Sale, ...]:
-    """Show all open sales at once; the answer is for `clear_up`. Until then a payment that was running is unclear.
+    """Show all open sales that can be read at once; the answer is for `clear_up`. Until then a payment that was
+    running is unclear.
 
     Raises:
-        JournalDamagedError: a kept sale cannot be read.
+        JournalDamagedError: the journal cannot be read at all. Single sales: see `refuse_unreadable`.
     """
     if desk.store.session is None or not desk.store.session.may(Permission.SELL):
         return ()
+    await read_paid_out(desk)
     kept = await desk.journal.open_sales()
     shown = [_as_it_looks(sale, desk) for sale in kept]
     with desk.store.batch():
@@ -54,6 +59,17 @@ async def show_open_sales(desk: Desk) -> tuple[Sale, ...]:
         if shown:
             desk.store.put_sale(shown[-1])
     return kept
+
+
+async def refuse_unreadable(desk: Desk) -> None:
+    """To be called once the others are shown.
+
+    Raises:
+        JournalDamagedError: some open sales cannot be read. Nobody may believe that there are none.
+    """
+    count = await desk.journal.unreadable_sales()
+    if count:
+        raise JournalDamagedError(f"{count} open sales cannot be read")
 
 
 def _as_it_looks(sale: Sale, desk: Desk) -> Sale:
@@ -69,27 +85,47 @@ def waits_for_terminal(sale: Sale) -> bool:
 
 
 async def clear_up(desk: Desk, kept: Iterable[Sale]) -> tuple[Sale, ...]:
-    """Bring kept sales to what the API and the terminal know; nobody else clears them up meanwhile."""
+    """Bring kept sales to what the API and the terminal know, one after the other, however long that takes.
+
+    The counter works on meanwhile. A sale that somebody has taken further by the time of its turn, or is at work on
+    then, is theirs: what the journal had of it is the past.
+    """
+    kept = tuple(kept)
+    if any(sale.state is SaleState.RETURNING for sale in kept):
+        await _follow_returns(desk)
     resumed = []
     for sale in kept:
-        with desk.asking(sale):
-            resumed.append(await _resume(desk, sale))
+        now = desk.idle(sale.sale_id)
+        if now is None or now.state is not _as_it_looks(sale, desk).state:
+            continue
+        with desk.asking(now):
+            resumed.append(await _resume(desk, sale.state, now))
         if not resumed[-1].ended:
             desk.store.post(Notice(NoticeCode.SALE_RESUMED, sale_id=sale.sale_id))
     desk.wake.set()
     return tuple(resumed)
 
 
-async def _resume(desk: Desk, sale: Sale) -> Sale:
+async def _follow_returns(desk: Desk) -> None:
     try:
-        return await _resume_as(desk, sale)
-    except (BookingClientError, JournalError) as error:
+        await follow_returns(desk)
+    except (BookingClientError, ConsoleError) as error:
+        _log.warning("money that goes back cannot be followed now: %s", error.code)
+
+
+async def _resume(desk: Desk, state: SaleState, sale: Sale) -> Sale:
+    try:
+        return await _resume_as(desk, state, sale)
+    except (BookingClientError, ConsoleError, TerminalError) as error:
         _log.warning("sale %s cannot be cleared up now: %s", sale.sale_id, error.code)
-        return desk.find(sale.sale_id) or sale
+    except Exception:  # noqa: BLE001  # one sale never keeps the others from being cleared up
+        _log.exception("sale %s cannot be cleared up", sale.sale_id)
+    return desk.find(sale.sale_id) or sale
 
 
-async def _resume_as(desk: Desk, sale: Sale) -> Sale:
-    match sale.state:
+async def _resume_as(desk: Desk, state: SaleState, sale: Sale) -> Sale:
+    """`state` is where it died; a payment that was running then is shown as unclear since."""
+    match state:
         case SaleState.PICKING:
             return await desk.keep(sale.after(SaleStep.ABANDONED))
         case SaleState.HOLDING:
@@ -101,8 +137,7 @@ async def _resume_as(desk: Desk, sale: Sale) -> Sale:
         case SaleState.UNKNOWN:
             return await settle(desk, sale)
         case SaleState.RETURNING:
-            await follow_returns(desk)
-            return await look_at_returns(desk, desk.find(sale.sale_id) or sale)
+            return await look_at_returns(desk, sale)
         case SaleState.PRINTING:
             return await _resume_printing(desk, sale)
         case _:

@@ -1,8 +1,9 @@
 """Money that goes back at this counter: to a card at its terminal, or out of the drawer (R25, R33, T6).
 
 The operation is open at the API before; the journal has it before the terminal is asked; its word is journaled, then
-reported. A charge is taken back by its receipt (06 30) where the terminal still can, else the buyer presents the card
-(06 31). Nothing is asked twice while nobody knows what became of the first time.
+reported. Cash that the clerk has paid out is journaled, then reported, and asked for by nobody meanwhile. A charge is
+taken back by its receipt (06 30) where the terminal still can, else the buyer presents the card (06 31). Nothing is
+asked twice while nobody knows what became of the first time.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from app.actions.ask_terminal import NOT_BOOKED, ask_about, word_of
 from app.actions.desk import Desk
 from app.actions.leave_sale import finish_return
 from app.actions.pay_sale import CASH, report_key
-from app.actions.settle_earlier import keep_word, last_trace_of, settle_earlier
+from app.actions.settle_earlier import keep_word, last_trace_of, settle_earlier, unsettled
 from app.core.errors import JournalAfterAskingError, JournalBeforeAskingError, JournalError, SaleNotReadyError
+from app.core.refund import returns_here
 from app.core.sale import Sale, SaleState
-from app.core.settlement import not_back_yet
+from app.core.settlement import with_paid_out
 from app.core.store import Notice, NoticeCode
 from app.devices.card_terminal import (
     CardTerminal,
@@ -28,9 +30,10 @@ from app.devices.card_terminal import (
     TerminalRefusedError,
     TerminalResult,
 )
-from app.journal.terminal_record import Asked, TerminalRecord, TerminalWord
+from app.journal.terminal_record import Asked, CashReturn, TerminalRecord, TerminalWord
 from backend_client.errors import BookingClientError, BookingRefusedError
 from backend_client.wire import (
+    OperationId,
     OperationStatus,
     Order,
     OrderId,
@@ -57,9 +60,8 @@ class ReturnDeclinedError(TerminalError):
 
 
 def returns_of(desk: Desk, order: Order) -> tuple[PaymentOperation, ...]:
-    """What of an order is to go back at this counter, and is not known to be back."""
-    ours = (one for one in not_back_yet(order) if one.device_id == desk.client.device_id)
-    return tuple(operation for operation in ours if operation.status not in _DECIDED)
+    """What of an order is to go back at this counter and is not known to be back, in the order in which it is shown."""
+    return returns_here(with_paid_out(order, desk.store.paid_out), desk.client.device_id)
 
 
 async def return_money(desk: Desk, order: Order, operation: PaymentOperation) -> PaymentOperation:
@@ -72,13 +74,15 @@ async def return_money(desk: Desk, order: Order, operation: PaymentOperation) ->
         NoTerminalError, SaleNotReadyError, NotAllowedError: not now, not here, or not this person.
         TerminalUnsettledError, TerminalError: nothing was begun.
         JournalBeforeAskingError: it could not be written down, and nothing was begun.
-        JournalAfterAskingError: the terminal's word could not be written down; the API has been told of it.
+        JournalAfterAskingError: what was done could not be written down. The API has been told of it, except for cash
+            while it does not answer: then it knows nothing, and a person must tell it.
         BookingClientError: done, and not reported yet; `follow_returns` does that.
     """
     with desk.once("return-money") as first:
         if not first:
             return operation
         desk.require_seller()
+        await read_paid_out(desk)
         if operation.operation_id not in {one.operation_id for one in returns_of(desk, order)}:
             raise SaleNotReadyError("this money does not go back at this counter")
         try:
@@ -89,29 +93,71 @@ async def return_money(desk: Desk, order: Order, operation: PaymentOperation) ->
 
 async def _return(desk: Desk, order: Order, operation: PaymentOperation) -> PaymentOperation:
     if operation.provider == CASH:
-        return await _tell(desk, operation, ResultReport(
-            outcome=ResultOutcome.SUCCEEDED, amount_minor=operation.amount_minor
-        ))  # fmt: skip
+        return await _pay_out(desk, order, operation)
     terminal = desk.need_terminal()
     async with desk.terminal_turn:
         return await _return_to_card(desk, terminal, order, operation)
 
 
+async def _pay_out(desk: Desk, order: Order, operation: PaymentOperation) -> PaymentOperation:
+    """The clerk has handed the cash over: nobody is asked to do so again, whenever the API hears of it."""
+    record = CashReturn(
+        operation.operation_id, order.order_id, operation.amount_minor, operation.currency, desk.now()
+    )  # fmt: skip
+    desk.store.put_paid_out(desk.store.paid_out | {operation.operation_id})
+    unwritten: JournalError | None = None
+    try:
+        await desk.journal.begin_cash_return(record)
+    except JournalError as error:
+        unwritten = error
+    try:
+        told = await _tell(desk, operation, _paid_out_report(record))
+    except BookingClientError as error:
+        desk.wake.set()
+        if unwritten is not None:
+            raise JournalAfterAskingError(str(unwritten)) from error
+        raise
+    if unwritten is None:
+        with suppress(JournalError):  # told again at the latest at the next start: the same word is taken once
+            await desk.journal.end_cash_return(operation.operation_id, taken=True)
+    return told
+
+
+def _paid_out_report(record: CashReturn) -> ResultReport:
+    return ResultReport(outcome=ResultOutcome.SUCCEEDED, amount_minor=record.amount_minor)
+
+
+async def read_paid_out(desk: Desk) -> None:
+    """Show as back what was paid out here and the API has not taken yet; call it before anybody looks.
+
+    Raises:
+        JournalError: it cannot be read.
+    """
+    kept = {record.operation_id for record in await desk.journal.cash_returns()}
+    desk.store.put_paid_out(desk.store.paid_out | kept)
+
+
 async def _show_returned(desk: Desk, order_id: OrderId) -> None:
     """The sale that waits for it, if any, as the API has it now; it ends with the last of its money."""
-    for sale in (*desk.store.parked, *(() if desk.store.sale is None else (desk.store.sale,))):
-        if sale.state is SaleState.RETURNING and sale.order is not None and sale.order.order_id == order_id:
-            with suppress(BookingClientError, JournalError):  # what became of the money is told, not this
-                await look_at_returns(desk, sale)
+    shown = () if desk.store.sale is None else (desk.store.sale,)
+    for sale in (*desk.store.parked, *shown):
+        if sale.order is None or sale.order.order_id != order_id or sale.state is not SaleState.RETURNING:
+            continue
+        with suppress(
+            BookingClientError, JournalError, SaleNotReadyError
+        ):  # what became of the money is told, not this
+            now = await desk.until_asked(sale)
+            with desk.asking(now):
+                await look_at_returns(desk, now)
 
 
 async def look_at_returns(desk: Desk, sale: Sale) -> Sale:
-    """A RETURNING sale as the API has it now.
+    """A RETURNING sale as the API has it now; nobody else works on it meanwhile (`Desk.asking`).
 
     Raises:
         BookingClientError: it does not answer.
     """
-    if sale.order is None:
+    if sale.order is None or sale.state is not SaleState.RETURNING:
         return sale
     order = await desk.client.order(sale.order.order_id)
     return await finish_return(desk, await desk.keep_fact(replace(sale, order=order)))
@@ -270,24 +316,50 @@ async def _report(desk: Desk, record: TerminalRecord, word: TerminalWord) -> Pay
 
 
 async def follow_returns(desk: Desk) -> int:
-    """One pass over money that the terminal was asked to give back; how many of them are still open afterwards.
+    """One pass over money that the terminal was asked to give back, and over cash that was paid out and not reported;
+    how many of them are still open afterwards.
 
     Raises:
         BookingClientError: the API did not answer.
     """
+    await read_paid_out(desk)
     left = 0
+    for paid_out in await desk.journal.cash_returns():
+        if not paid_out.refused:
+            await _tell_paid_out(desk, paid_out)
     for record in await desk.journal.unsettled_attempts():
-        if record.asked is Asked.SALE:
-            continue
-        if desk.terminal is None or desk.terminal_turn.locked():
-            settled = await _settle(desk, None, record)
-        else:
-            async with desk.terminal_turn:
-                settled = await _settle(desk, desk.terminal, record)
-        left += settled is None
-        if settled is not None:
-            await _show_returned(desk, settled.order_id)
+        if record.asked is not Asked.SALE:
+            left += not await _follow(desk, record.operation_id)
     return left
+
+
+async def _tell_paid_out(desk: Desk, record: CashReturn) -> None:
+    report = _paid_out_report(record)
+    key = report_key(record.operation_id, report)
+    taken = True
+    try:
+        await desk.client.report_result(record.operation_id, report, key=key)
+    except BookingRefusedError as error:
+        if not error.is_word:
+            raise
+        _log.warning("cash paid out for refund %s is not taken: %s", record.operation_id, error.code)
+        taken = False
+    await desk.journal.end_cash_return(record.operation_id, taken=taken)
+    await _show_returned(desk, record.order_id)
+
+
+async def _follow(desk: Desk, operation_id: OperationId) -> bool:
+    """True when it is settled. The attempt is read when its turn comes: the clerk may have tried again meanwhile."""
+    if desk.terminal is None or desk.terminal_turn.locked():
+        record = await unsettled(desk, operation_id)
+        settled = None if record is None else await _settle(desk, None, record)
+    else:
+        async with desk.terminal_turn:
+            record = await unsettled(desk, operation_id)
+            settled = None if record is None else await _settle(desk, desk.terminal, record)
+    if settled is not None:
+        await _show_returned(desk, settled.order_id)
+    return record is None or settled is not None
 
 
 async def _settle(desk: Desk, terminal: CardTerminal | None, record: TerminalRecord) -> PaymentOperation | None:

@@ -10,6 +10,7 @@ from app.actions.desk import Desk
 from app.core.errors import TerminalUnsettledError
 from app.devices.card_terminal import CardTerminal, TerminalError
 from app.journal.terminal_record import Asked, TerminalRecord, TerminalWord
+from backend_client.wire import OperationId
 
 
 async def settle_earlier(desk: Desk, terminal: CardTerminal) -> None:
@@ -28,6 +29,12 @@ async def settle_earlier(desk: Desk, terminal: CardTerminal) -> None:
     if word is not None:
         await keep_word(desk, newest, word)
     desk.wake.set()
+
+
+async def unsettled(desk: Desk, operation_id: OperationId) -> TerminalRecord | None:
+    """The attempt as the journal has it now; None once the API has taken its outcome, or it is forgotten."""
+    record = await desk.journal.terminal_attempt(operation_id)
+    return None if record is None or record.acknowledged else record
 
 
 async def keep_word(desk: Desk, record: TerminalRecord, word: TerminalWord) -> None:

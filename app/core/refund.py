@@ -193,7 +193,10 @@ def has_pending_refund(order: Order) -> bool:
 
 
 def returns_here(order: Order, device_id: DeviceId) -> tuple[PaymentOperation, ...]:
-    """Money of an order that this till has to give back, at its terminal or out of its drawer, and has not yet."""
+    """Money of an order that this till has to give back, at its terminal or out of its drawer, and has not yet.
+
+    Oldest first: what is shown and what is done take the first one.
+    """
     return tuple(
         operation
         for operation in refunds_of(order)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
+import msgspec
+
 from app.core.sale import EndReason, PaymentAttempt, Sale, SaleState, SaleStep, UnknownReason
-from backend_client.wire import OperationKind, OperationStatus, Order, OrderStatus, PaymentOperation
+from backend_client.wire import OperationId, OperationKind, OperationStatus, Order, OrderStatus, PaymentOperation
 
 PAID_STATES = frozenset({OrderStatus.CONFIRMED, OrderStatus.PARTLY_REFUNDED, OrderStatus.REFUNDED})
 GONE_STATES = frozenset({OrderStatus.EXPIRED, OrderStatus.CANCELLED})
@@ -95,6 +98,17 @@ def not_back_yet(order: Order) -> tuple[PaymentOperation, ...]:
         and operation.device_id is not None
         and operation.status is not OperationStatus.SUCCEEDED
     )
+
+
+def with_paid_out(order: Order, paid_out: Collection[OperationId]) -> Order:
+    """The order as it stands with its owner: cash that was handed over is back, though the API has not heard it yet."""
+    if not any(one.operation_id in paid_out for one in order.operations):
+        return order
+    operations = tuple(
+        msgspec.structs.replace(one, status=OperationStatus.SUCCEEDED) if one.operation_id in paid_out else one
+        for one in order.operations
+    )
+    return msgspec.structs.replace(order, operations=operations)
 
 
 def part_paid(sale: Sale) -> Sale:

@@ -36,6 +36,7 @@ from backend_client.wire import (
     EventSummary,
     HouseHoldKind,
     HouseHoldList,
+    OperationId,
     Plan,
     SeatRef,
     Tier,
@@ -161,6 +162,7 @@ class ConsoleStore:
         self.map_out_of_date = False
         self.terminal_progress = ""
         self.given_up = 0
+        self.paid_out: frozenset[OperationId] = frozenset()
         self.asks: dict[SaleId, Asks] = {}
         self.stop_wished = False
         self.notices: tuple[Notice, ...] = ()
@@ -341,6 +343,12 @@ class ConsoleStore:
         if count != self.given_up:
             self.given_up = count
             self._changed(Change.PARKED)
+
+    def put_paid_out(self, paid_out: frozenset[OperationId]) -> None:
+        """Refunds whose cash was handed over here; the API may not have heard it yet."""
+        if paid_out != self.paid_out:
+            self.paid_out = paid_out
+            self._changed(Change.SALE)
 
     def note_ask(self, sale_id: SaleId, at: datetime, next_in_s: float | None = None) -> None:
         """A sale whose payment is unknown was asked about once more; the next time is so far away."""

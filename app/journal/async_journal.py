@@ -8,8 +8,8 @@ from typing import Any
 
 from app.core.sale import Sale
 from app.journal.journal import Journal
-from app.journal.terminal_record import DayRecord, Reversal, TerminalRecord, TerminalWord
-from backend_client.wire import OperationId, TerminalTotalsReport
+from app.journal.terminal_record import CashReturn, DayRecord, Reversal, TerminalRecord, TerminalWord
+from backend_client.wire import OperationId, OrderId, TerminalTotalsReport
 
 Call = Callable[..., Awaitable[Any]]
 """`await call(function, *arguments)` runs `function` on the journal's thread and returns its answer."""
@@ -35,6 +35,11 @@ class AsyncJournal:
         """See `Journal.open_sales`."""
         sales: tuple[Sale, ...] = await self._call(self._journal.open_sales)
         return sales
+
+    async def unreadable_sales(self) -> int:
+        """See `Journal.unreadable_sales`."""
+        count: int = await self._call(self._journal.unreadable_sales)
+        return count
 
     async def has_history(self) -> bool:
         """See `Journal.has_history`."""
@@ -97,6 +102,32 @@ class AsyncJournal:
         """See `Journal.last_trace`."""
         trace: int | None = await self._call(self._journal.last_trace)
         return trace
+
+    async def begin_cash_return(self, record: CashReturn) -> None:
+        """See `Journal.begin_cash_return`."""
+        await self._call(self._journal.begin_cash_return, record)
+
+    async def end_cash_return(self, operation_id: OperationId, *, taken: bool) -> None:
+        """See `Journal.end_cash_return`."""
+        await self._call(partial(self._journal.end_cash_return, operation_id, taken=taken))
+
+    async def cash_returns(self) -> tuple[CashReturn, ...]:
+        """See `Journal.cash_returns`."""
+        records: tuple[CashReturn, ...] = await self._call(self._journal.cash_returns)
+        return records
+
+    async def let_order_go(self, order_id: OrderId) -> None:
+        """See `Journal.let_order_go`."""
+        await self._call(self._journal.let_order_go, order_id)
+
+    async def orders_let_go(self) -> tuple[OrderId, ...]:
+        """See `Journal.orders_let_go`."""
+        orders: tuple[OrderId, ...] = await self._call(self._journal.orders_let_go)
+        return orders
+
+    async def forget_order(self, order_id: OrderId) -> None:
+        """See `Journal.forget_order`."""
+        await self._call(self._journal.forget_order, order_id)
 
     async def close(self) -> None:
         """See `Journal.close`."""

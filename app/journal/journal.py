@@ -6,9 +6,9 @@ folder. A damaged or vanished journal is reported and never recreated in silence
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -17,11 +17,12 @@ from uuid import UUID
 import msgspec
 from uuid_utils.compat import uuid7
 
-from app.core.errors import JournalDamagedError, JournalTooNewError, JournalWriteError
+from app.core.errors import IllegalTransitionError, JournalDamagedError, JournalTooNewError, JournalWriteError
 from app.core.sale import Sale, SaleId
 from app.journal.instance_lock import InstanceLock
 from app.journal.schema import SCHEMA, SCHEMA_VERSION, UPGRADES
 from app.journal.terminal_record import Asked, DayRecord, Reversal, TerminalRecord, TerminalWord
+from app.journal.untold import UntoldTables
 from backend_client.wire import OperationId, OrderId, ResultReport, TerminalTotalsReport
 
 DATABASE_NAME = "journal.sqlite3"
@@ -29,6 +30,7 @@ LOCK_NAME = "journal.lock"
 KEEP_ENDED = timedelta(days=30)
 """How long ended sales stay, for a look at what happened. They hold no personal data (R43)."""
 
+_log = logging.getLogger(__name__)
 _SELECT_ATTEMPTS = """
 SELECT operation_id, sale_id, amount_minor, currency, started_at, last_trace, report, trace, receipt_no, final,
        reversal, acknowledged, asked, order_id, target_receipt, target_trace
@@ -44,11 +46,11 @@ _DISK_TROUBLE = frozenset({
 T = TypeVar("T")
 
 
-class Journal:
+class Journal(UntoldTables):
     """Use on one thread; `open` it there too."""
 
     def __init__(self, connection: sqlite3.Connection, lock: InstanceLock) -> None:
-        self._connection = connection
+        super().__init__(connection)
         self._lock = lock
 
     @classmethod
@@ -79,28 +81,46 @@ class Journal:
     # ------------------------------------------------------------ sales
 
     def save_sale(self, sale: Sale) -> None:
-        """Keep the sale as it stands now, in place of what was kept before."""
-        row = (str(sale.sale_id), msgspec.json.encode(sale), sale.ended, datetime.now(UTC).isoformat())
-        with self._writing() as write:
-            write.execute(
-                "INSERT INTO sales (sale_id, body, ended, updated_at) VALUES (?, ?, ?, ?) ON CONFLICT (sale_id)"
-                " DO UPDATE SET body = excluded.body, ended = excluded.ended, updated_at = excluded.updated_at",
-                row,
-            )
-
-    def open_sales(self) -> tuple[Sale, ...]:
-        """Sales that have not ended, the oldest first.
+        """Keep the sale as it stands now, in place of what was kept before.
 
         Raises:
-            JournalDamagedError: one of them cannot be read.
+            IllegalTransitionError: it has ended here, and would go on: somebody works with what it was before.
         """
-        with closing(self._connection.execute("SELECT body FROM sales WHERE NOT ended ORDER BY sale_id")) as rows:
-            return tuple(_decode(body, Sale) for (body,) in rows)
+        row = (str(sale.sale_id), msgspec.json.encode(sale), sale.ended, datetime.now(UTC).isoformat())
+        with self._writing() as write:
+            kept = write.execute(
+                "INSERT INTO sales (sale_id, body, ended, updated_at) VALUES (?, ?, ?, ?) ON CONFLICT (sale_id)"
+                " DO UPDATE SET body = excluded.body, ended = excluded.ended, updated_at = excluded.updated_at"
+                " WHERE excluded.ended OR NOT sales.ended",
+                row,
+            )
+            if kept.rowcount == 0:
+                raise IllegalTransitionError(f"sale {sale.sale_id} has ended, and is {sale.state} again")
+
+    def open_sales(self) -> tuple[Sale, ...]:
+        """Sales that have not ended and can be read, the oldest first; `unreadable_sales` counts the others.
+
+        Raises:
+            JournalDamagedError: nothing can be read at all.
+        """
+        return tuple(sale for sale in self._open_sales() if sale is not None)
+
+    def unreadable_sales(self) -> int:
+        """How many sales that have not ended cannot be read. Raises as `open_sales`."""
+        return sum(sale is None for sale in self._open_sales())
+
+    def _open_sales(self) -> Iterator[Sale | None]:
+        for sale_id, body in self._reading("SELECT sale_id, body FROM sales WHERE NOT ended ORDER BY sale_id"):
+            try:
+                yield _decode(body, Sale)
+            except JournalDamagedError:
+                _log.exception("the open sale %s cannot be read", sale_id)
+                yield None
 
     def has_history(self) -> bool:
         """Whether anything was ever sold or charged from here, as far as it is kept."""
         query = "SELECT EXISTS (SELECT 1 FROM sales) OR EXISTS (SELECT 1 FROM terminal_attempts)"
-        return bool(self._connection.execute(query).fetchone()[0])
+        return bool(self._reading(query)[0][0])
 
     # ------------------------------------------------------------ the card terminal
 
@@ -114,7 +134,8 @@ class Journal:
         with self._writing() as write:
             write.execute(
                 "INSERT INTO terminal_attempts (operation_id, sale_id, amount_minor, currency, started_at, last_trace,"
-                " asked, order_id, target_receipt, target_trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " asked, order_id, target_receipt, target_trace, seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+                " (SELECT coalesce(max(seq), 0) + 1 FROM terminal_attempts))",
                 row,
             )
 
@@ -183,15 +204,14 @@ class Journal:
             "SELECT day_id, asked_at, report FROM terminal_days WHERE NOT reported AND NOT given_up"
             " ORDER BY asked_at, day_id"
         )
-        with closing(self._connection.execute(query)) as rows:
-            return tuple(
-                DayRecord(
-                    str(day_id),
-                    datetime.fromisoformat(str(asked_at)),
-                    _decode(report, TerminalTotalsReport) if isinstance(report, bytes) else None,
-                )
-                for day_id, asked_at, report in rows
+        return tuple(
+            DayRecord(
+                str(day_id),
+                datetime.fromisoformat(str(asked_at)),
+                _decode(report, TerminalTotalsReport) if isinstance(report, bytes) else None,
             )
+            for day_id, asked_at, report in self._reading(query)
+        )
 
     # ------------------------------------------------------------ reading
 
@@ -202,44 +222,23 @@ class Journal:
 
     def unsettled_attempts(self) -> tuple[TerminalRecord, ...]:
         """Attempts whose outcome the API has not taken yet, the oldest first."""
-        return self._attempts("WHERE NOT acknowledged ORDER BY started_at, operation_id")
+        return self._attempts("WHERE NOT acknowledged ORDER BY seq")
 
     def newest_attempt(self) -> TerminalRecord | None:
-        """The last payment that this console asked of the terminal: the only one its "last transaction" can be."""
-        records = self._attempts("ORDER BY started_at DESC, operation_id DESC LIMIT 1")
+        """The last payment that this console asked of the terminal: the only one its "last transaction" can be.
+
+        By the order in which they were written: this machine's clock may have been set back between two.
+        """
+        records = self._attempts("ORDER BY seq DESC LIMIT 1")
         return records[0] if records else None
 
     def last_trace(self) -> int | None:
         """The newest trace that this terminal has told us."""
-        row = self._connection.execute("SELECT trace FROM known_trace").fetchone()
-        return None if row is None else int(row[0])
+        rows = self._reading("SELECT trace FROM known_trace")
+        return _whole(rows[0][0]) if rows else None
 
     def _attempts(self, clause: str, *values: str) -> tuple[TerminalRecord, ...]:
-        with closing(self._connection.execute(f"{_SELECT_ATTEMPTS} {clause}", values)) as rows:
-            return tuple(_record_of(row) for row in rows)
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction, on the disk when it ends.
-
-        Raises:
-            JournalDamagedError, JournalWriteError: it could not be written; nothing of it was.
-        """
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:  # a full disk may have rolled it back already, or not
-                    self._connection.execute("ROLLBACK")
-                raise
-        except sqlite3.OperationalError as error:
-            raise JournalWriteError(str(error)) from error
-        except sqlite3.IntegrityError:
-            raise
-        except sqlite3.DatabaseError as error:
-            raise JournalDamagedError(str(error)) from error
+        return tuple(_record_of(row) for row in self._reading(f"{_SELECT_ATTEMPTS} {clause}", values))
 
 
 def _connect(path: Path, lock: InstanceLock) -> sqlite3.Connection:
@@ -296,6 +295,7 @@ def _forget_old(connection: sqlite3.Connection) -> None:
         " (SELECT sale_id FROM sales WHERE ended AND updated_at < ?) OR (sale_id = '' AND started_at < ?))",
         (before, before),
     )
+    connection.execute("DELETE FROM cash_returns WHERE told <> 'no' AND paid_at < ?", (before,))
     connection.execute("DELETE FROM terminal_days WHERE (reported OR given_up) AND asked_at < ?", (before,))
     connection.execute("DELETE FROM sales WHERE ended AND updated_at < ?", (before,))
 
@@ -327,8 +327,8 @@ def _whole(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _decode(body: bytes, kind: type[T]) -> T:
+def _decode(body: object, kind: type[T]) -> T:
     try:
-        return msgspec.json.decode(body, type=kind)
-    except msgspec.DecodeError as error:
+        return msgspec.json.decode(body if isinstance(body, bytes) else b"", type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise JournalDamagedError(f"a kept {kind.__name__} cannot be read: {error}") from error

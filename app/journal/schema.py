@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 SCHEMA = """
 BEGIN;
@@ -49,6 +49,25 @@ CREATE TABLE terminal_days (
     given_up INTEGER NOT NULL DEFAULT 0 CHECK (given_up IN (0, 1))
 ) WITHOUT ROWID;
 PRAGMA user_version = 2;
+COMMIT;
+""",
+    2: """
+BEGIN;
+ALTER TABLE terminal_attempts ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
+UPDATE terminal_attempts SET seq = (
+    SELECT count(*) FROM terminal_attempts AS earlier
+    WHERE (earlier.started_at, earlier.operation_id) <= (terminal_attempts.started_at, terminal_attempts.operation_id)
+);
+CREATE TABLE cash_returns (
+    operation_id TEXT PRIMARY KEY,
+    order_id TEXT NOT NULL,
+    amount_minor INTEGER NOT NULL,
+    currency TEXT NOT NULL,
+    paid_at TEXT NOT NULL,
+    told TEXT NOT NULL DEFAULT 'no' CHECK (told IN ('no', 'taken', 'refused'))
+) WITHOUT ROWID;
+CREATE TABLE orders_let_go (order_id TEXT PRIMARY KEY) WITHOUT ROWID;
+PRAGMA user_version = 3;
 COMMIT;
 """,
 }

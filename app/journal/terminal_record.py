@@ -1,4 +1,4 @@
-"""What the journal knows of one conversation about money with the card terminal: written before it begins (T4)."""
+"""What the journal knows of one act with money: written before it begins, or before anybody is told of it (T4)."""
 
 from __future__ import annotations
 
@@ -68,6 +68,21 @@ class TerminalRecord:
     order_id: OrderId | None = None
     target_receipt: int | None = None
     target_trace: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CashReturn:
+    """Cash that the clerk has paid out of the drawer for a refund: written before the API is told of it.
+
+    `refused`: the API did not take the word. It is never paid out again from here; a person compares.
+    """
+
+    operation_id: OperationId
+    order_id: OrderId
+    amount_minor: int
+    currency: str
+    paid_at: datetime
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

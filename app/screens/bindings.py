@@ -13,7 +13,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from app.actions.desk import Desk
 from app.actions.follow_seats import follow_seats
 from app.actions.look_for_server import is_looking_worthwhile, look_for_server
-from app.actions.resume_sales import clear_up, show_open_sales, waits_for_terminal
+from app.actions.resume_sales import clear_up, refuse_unreadable, show_open_sales, waits_for_terminal
 from app.actions.show_event import load_events, open_event
 from app.actions.sign_in import keep_restoring, restore_session, sign_in, sign_out
 from app.bridge.deeds import Deeds
@@ -163,9 +163,9 @@ class Bindings(QObject):
         session = self._desk.store.session
         if self._resumed or session is None or not session.may(Permission.SELL):
             return None  # what is open waits in the journal for somebody who may go on with it
-        self._resumed = True
         try:
             kept = await show_open_sales(self._desk)
+            self._resumed = True
         except JournalError as error:
             return error
         await clear_up(self._desk, [sale for sale in kept if not waits_for_terminal(sale)])
@@ -176,6 +176,10 @@ class Bindings(QObject):
 
         if slow:
             self._deeds.start("resume", deed)
+        try:
+            await refuse_unreadable(self._desk)
+        except JournalError as error:
+            return error
         return None
 
     def _on_sign_in_requested(self, name: str, password: str) -> None:

@@ -9,14 +9,20 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 from uuid_utils.compat import uuid7
 
-from app.core.errors import JournalDamagedError, JournalInUseError, JournalTooNewError, JournalWriteError
+from app.core.errors import (
+    IllegalTransitionError,
+    JournalDamagedError,
+    JournalInUseError,
+    JournalTooNewError,
+    JournalWriteError,
+)
 from app.core.sale import Pick, Sale, SaleId, SaleState
 from app.journal.journal import DATABASE_NAME, LOCK_NAME, Journal
 from app.journal.terminal_record import Reversal, TerminalRecord, TerminalWord
@@ -152,12 +158,53 @@ def test_start_that_died_while_making_the_journal_can_be_repeated(tmp_path: Path
     journal.close()
 
 
-def test_sale_that_cannot_be_read_is_damage(tmp_path: Path) -> None:
+@pytest.mark.parametrize("body", [b'{"sale_id": 7}', b"{", b"\xff\xfe", "text"])
+def test_a_sale_that_cannot_be_read_hides_no_other(tmp_path: Path, body: object) -> None:
     journal = Journal.open(tmp_path)
-    journal.save_sale(sale())
-    journal._connection.execute("UPDATE sales SET body = ?", (b'{"sale_id": 7}',))
-    with pytest.raises(JournalDamagedError):
-        journal.open_sales()
+    made = [sale(), sale(), sale()]
+    for one in made:
+        journal.save_sale(one)
+    journal._connection.execute("UPDATE sales SET body = ? WHERE sale_id = ?", (body, str(made[1].sale_id)))
+    assert {one.sale_id for one in journal.open_sales()} == {made[0].sale_id, made[2].sale_id}
+    assert journal.unreadable_sales() == 1
+    journal.close()
+
+
+def test_a_journal_that_cannot_be_read_says_so_as_one_that_cannot_be_written(tmp_path: Path) -> None:
+    journal = Journal.open(tmp_path)
+    for table in ("sales", "terminal_attempts", "known_trace", "terminal_days", "cash_returns", "orders_let_go"):
+        journal._connection.execute(f"DROP TABLE {table}")
+    readings = (
+        journal.open_sales, journal.unreadable_sales, journal.has_history, journal.unsettled_attempts,
+        journal.newest_attempt, journal.last_trace, journal.open_days, journal.cash_returns, journal.orders_let_go,
+    )  # fmt: skip
+    for read in readings:
+        with pytest.raises(JournalDamagedError):
+            read()
+    journal.close()
+
+
+def test_a_sale_that_has_ended_does_not_begin_again(tmp_path: Path) -> None:
+    journal = Journal.open(tmp_path)
+    kept = sale()
+    done = replace(kept, state=SaleState.DONE)
+    journal.save_sale(done)
+    with pytest.raises(IllegalTransitionError):
+        journal.save_sale(replace(kept, state=SaleState.PAID))
+    journal.save_sale(done)
+    assert journal.open_sales() == ()
+    journal.close()
+
+
+def test_the_newest_attempt_is_the_last_one_written_whatever_the_clock_said(tmp_path: Path) -> None:
+    journal = Journal.open(tmp_path)
+    journal.begin_terminal_attempt(attempt())
+    set_back = replace(attempt(2), started_at=AT - timedelta(minutes=10))
+    journal.begin_terminal_attempt(set_back)
+    assert journal.newest_attempt() == set_back
+    assert [one.operation_id for one in journal.unsettled_attempts()] == [
+        attempt().operation_id, set_back.operation_id,
+    ]  # fmt: skip
     journal.close()
 
 

@@ -14,7 +14,7 @@ from app.core.sale import SaleId
 from app.journal.instance_lock import InstanceLock
 from app.journal.journal import DATABASE_NAME, LOCK_NAME, Journal
 from app.journal.schema import SCHEMA, SCHEMA_VERSION, UPGRADES
-from app.journal.terminal_record import Asked, DayRecord, TerminalRecord, TerminalWord
+from app.journal.terminal_record import Asked, CashReturn, DayRecord, TerminalRecord, TerminalWord
 from backend_client.wire import OperationId, OrderId, ResultOutcome, ResultReport, TerminalTotalsReport
 
 AT = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -51,6 +51,63 @@ def test_a_journal_of_the_first_release_is_upgraded_and_keeps_what_is_open(tmp_p
         journal.close()
     version = sqlite3.connect(tmp_path / DATABASE_NAME).execute("PRAGMA user_version").fetchone()[0]
     assert version == SCHEMA_VERSION
+
+
+def test_a_journal_of_the_second_release_keeps_the_order_of_its_attempts(tmp_path: Path) -> None:
+    journal_of_version_1(tmp_path)
+    connection = sqlite3.connect(tmp_path / DATABASE_NAME)
+    connection.executescript(UPGRADES[1])
+    for number, minutes, asked in ((5, 9, "refund"), (3, 3, "sale"), (4, 6, "reversal")):
+        connection.execute(
+            "INSERT INTO terminal_attempts (operation_id, sale_id, amount_minor, currency, started_at, asked)"
+            " VALUES (?, '', 4500, 'EUR', ?, ?)",
+            (str(UUID(int=number)), (AT + timedelta(minutes=minutes)).isoformat(), asked),
+        )
+    connection.commit()
+    connection.close()
+    for _start in range(2):
+        journal = Journal.open(tmp_path)
+        assert [one.operation_id.int for one in journal.unsettled_attempts()] == [1, 3, 4, 5]
+        newest = journal.newest_attempt()
+        assert newest is not None
+        assert newest.operation_id.int == 5
+        assert (journal.cash_returns(), journal.orders_let_go()) == ((), ())
+        journal.close()
+    journal = Journal.open(tmp_path)
+    later = replace(BACK, operation_id=OperationId(UUID(int=2)), started_at=AT - timedelta(days=1))
+    journal.begin_terminal_attempt(later)
+    assert journal.newest_attempt() == later
+    journal.close()
+
+
+PAID_OUT = CashReturn(OperationId(UUID(int=6)), OrderId(UUID(int=3)), 900, "EUR", AT)
+
+
+def test_cash_that_was_paid_out_is_kept_until_the_api_has_taken_the_word(tmp_path: Path) -> None:
+    journal = Journal.open(tmp_path)
+    other = replace(PAID_OUT, operation_id=OperationId(UUID(int=7)), paid_at=AT + timedelta(minutes=1))
+    for record in (PAID_OUT, PAID_OUT, other):
+        journal.begin_cash_return(record)
+    journal.close()
+    again = Journal.open(tmp_path)
+    assert again.cash_returns() == (PAID_OUT, other)
+    again.end_cash_return(PAID_OUT.operation_id, taken=True)
+    again.end_cash_return(other.operation_id, taken=False)
+    assert again.cash_returns() == (replace(other, refused=True),)
+    again.close()
+
+
+def test_an_order_that_was_let_go_is_kept_until_the_api_knows(tmp_path: Path) -> None:
+    journal = Journal.open(tmp_path)
+    order_id = OrderId(UUID(int=3))
+    for _time in range(2):
+        journal.let_order_go(order_id)
+    journal.close()
+    again = Journal.open(tmp_path)
+    assert again.orders_let_go() == (order_id,)
+    again.forget_order(order_id)
+    assert again.orders_let_go() == ()
+    again.close()
 
 
 def test_every_version_has_a_way_to_the_next() -> None:
