@@ -31,17 +31,24 @@ class Estimate:
 
 
 class Pace:
-    """How fast people are let in, over the last `WINDOW_S` seconds in which people could be."""
+    """How fast people are let in, over the last `WINDOW_S` seconds in which people could be.
+
+    An estimate goes by the time in which somebody stood in line: a line that was empty says nothing of how long one
+    that is not will take.
+    """
 
     def __init__(self) -> None:
         self._admitted: deque[tuple[float, int]] = deque()
         self._count = 0
+        self._waited: deque[tuple[float, float]] = deque()
+        self._waited_s = 0.0
         self._since: float | None = None
 
     def begin(self, now: float) -> None:
         """Admission starts (again): what was measured before a pause says nothing about now."""
         self._admitted.clear()
-        self._count, self._since = 0, now
+        self._waited.clear()
+        self._count, self._waited_s, self._since = 0, 0.0, now
 
     def note(self, now: float, count: int) -> None:
         """`count` people were let in."""
@@ -50,21 +57,29 @@ class Pace:
         self._admitted.append((now, count))
         self._count += count
 
+    def wait(self, now: float, seconds: float) -> None:
+        """Until now somebody stood in line for so long."""
+        self._waited.append((now, seconds))
+        self._waited_s += seconds
+
     def estimate(self, ahead: int, now: float, set_per_minute: int) -> Estimate | None:
-        """The wait of somebody with `ahead` people before him; None when nobody can know."""
+        """The wait of somebody with `ahead` people before him; None when nobody can know.
+
+        Never faster than the rate that is set: those who found nobody before them waited less than it takes.
+        """
         self._forget(now)
-        turns = ahead + 1
-        span = 0.0 if self._since is None else min(WINDOW_S, now - self._since)
-        if self._count >= _LEAST_MEASURED and span >= 1.0:
+        turns, set_per_s = ahead + 1, set_per_minute / 60
+        if self._count >= _LEAST_MEASURED and self._waited_s >= 1.0:
             # Arrivals of turns as a Poisson process whose rate is known from `count` of them.
             spread = math.sqrt(1 / turns + 1 / self._count)
-            return _estimate(turns * span / self._count, spread, Basis.MEASURED)
-        if set_per_minute > 0:
-            return _estimate(turns * 60 / set_per_minute, math.sqrt(1 / turns + _SET_RATE_SPREAD**2), Basis.SET)
+            per_s = self._count / self._waited_s
+            return _estimate(turns / (min(per_s, set_per_s) if set_per_s > 0 else per_s), spread, Basis.MEASURED)
+        if set_per_s > 0:
+            return _estimate(turns / set_per_s, math.sqrt(1 / turns + _SET_RATE_SPREAD**2), Basis.SET)
         return None
 
     def per_minute(self, now: float) -> float:
-        """The measured rate; 0 when nothing was measured."""
+        """The measured rate by the clock; 0 when nothing was measured."""
         self._forget(now)
         span = 0.0 if self._since is None else min(WINDOW_S, now - self._since)
         return self._count * 60 / span if span >= 1.0 else 0.0
@@ -72,6 +87,8 @@ class Pace:
     def _forget(self, now: float) -> None:
         while self._admitted and self._admitted[0][0] <= now - WINDOW_S:
             self._count -= self._admitted.popleft()[1]
+        while self._waited and self._waited[0][0] <= now - WINDOW_S:
+            self._waited_s -= self._waited.popleft()[1]
 
 
 def _estimate(expected: float, spread: float, basis: Basis) -> Estimate:

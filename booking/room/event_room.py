@@ -23,6 +23,8 @@ from booking.room.settings import Queueing, Settings
 _MOST_CREDIT_S = 2.0
 _MOST_AT_ONCE = 10_000
 _MOST_PASSED_OVER = 5_000
+_CLOCK_STEP_S = 20.0
+"""Between two ticks lies a quarter of a second: more than this is a clock that was set, or a host that slept."""
 
 
 class Phase(StrEnum):
@@ -93,6 +95,7 @@ class EventRoom:
         self._new_id = new_id
         self._credit = 0.0
         self._ticked_at: float | None = None
+        self._last_tick_at: float | None = None
         self._admits = False
 
     # ------------------------------------------------------------ facts
@@ -109,7 +112,7 @@ class EventRoom:
 
     @property
     def active(self) -> int:
-        """How many slots are open."""
+        """How many slots are open, or were left so lately that a token of theirs may still be good."""
         return len(self.places.slots)
 
     @property
@@ -192,7 +195,7 @@ class EventRoom:
         generation are refused from the first use of the newer one on.
         """
         slot = self.places.slots.get(number)
-        if slot is None or now >= slot.ends_at:
+        if slot is None or slot.was_left or now >= slot.ends_at:
             return None
         if slot.session != session:
             if slot.session and not take_over:
@@ -213,10 +216,19 @@ class EventRoom:
             slot.ends_at, slot.renewed = now + lasts, True
             self.changed.add(number)
 
-    def leave(self, number: int) -> None:
-        """Out of the line, by the visitor's own will; who has bought or left stays as he is."""
-        if self.places.state(number) in KEEPS_RANK:
-            self._set(number, State.LEFT)
+    def leave(self, number: int, now: float) -> None:
+        """Out of the line, by the visitor's own will; who has bought or left stays as he is.
+
+        A slot that was collected stays taken for as long as its last token may be good: booking hears nothing of who
+        leaves, and there must never be more inside than may be (W4).
+        """
+        places = self.places
+        if places.state(number) not in KEEPS_RANK:
+            return
+        slot = places.slots.get(number)
+        if slot is not None and slot.session:
+            slot.was_left, slot.ends_at = True, min(slot.ends_at, now + self.settings.token_life_s)
+        self._set(number, State.LEFT)
 
     def bought(self, account: bytes, slot_id: UUID) -> bool:
         """A purchase has spent the account's slot (W3): it is free at once. False: the account has no such slot."""
@@ -224,13 +236,17 @@ class EventRoom:
         slot = None if number is None else self.places.slots.get(number)
         if number is None or slot is None or slot.slot_id != slot_id:
             return False
-        self._set(number, State.BOUGHT)
+        if self.places.state(number) in (State.ADMITTED, State.LEFT):
+            self._set(number, State.BOUGHT)
+        else:
+            self._free(number)  # bought with a turn that was left, and stands in line again
         return True
 
     # ------------------------------------------------------------ time
 
     def tick(self, now: float, *, authority_is_there: bool = True) -> int:
         """Open, end slots, pass over who is away, let people in. Returns how many were let in."""
+        self._mind_the_clock(now)
         if self.phase is Phase.EARLY and now >= self.opens_at:
             self._open(now)
         self._end_slots(now)
@@ -242,7 +258,7 @@ class EventRoom:
         admits = authority_is_there and not is_held_up
         if admits != self._admits:
             self._admits, self.all_told = admits, True
-            self._credit, self._ticked_at = 1.0, now
+            self._ticked_at = now  # the credit stays what it was: a change of this answer lets nobody in by itself
             self.pace.begin(now)
         return self._let_in(now) if admits else 0
 
@@ -252,16 +268,31 @@ class EventRoom:
             self.places.draw(self.seed, self.drawn)
         self.phase, self.facts_changed, self.all_told = Phase.OPEN, True, True
         self._ticked_at = now
+        self._credit = 1.0  # the first one need not wait for a whole turn to come together
+
+    def _mind_the_clock(self, now: float) -> None:
+        """Nobody was away because the host's clock was set, or because the host slept."""
+        step = 0.0 if self._last_tick_at is None else now - self._last_tick_at
+        if abs(step) > _CLOCK_STEP_S:
+            self.places.shift_seen(step)
+        self._last_tick_at = now
 
     def _end_slots(self, now: float) -> None:
         """A collected slot is free once no clock can take its last token for good any more (W4)."""
         over = [
-            (number, slot.session != "")
+            (number, slot)
             for number, slot in self.places.slots.items()
             if now >= slot.ends_at + (2 * SKEW_S if slot.session else 0)
         ]
-        for number, was_collected in over:
-            self._set(number, State.OVER if was_collected else State.AWAY)
+        for number, slot in over:
+            if slot.was_left:
+                self._free(number)
+            else:
+                self._set(number, State.OVER if slot.session else State.AWAY)
+
+    def _free(self, number: int) -> None:
+        del self.places.slots[number]
+        self.changed.add(number)
 
     def _pass_over_absent(self, now: float) -> None:
         """Some thousands a step: a crowd that is gone all at once must not hold up those who are there."""
@@ -270,11 +301,14 @@ class EventRoom:
 
     def _let_in(self, now: float) -> int:
         rate = self.settings.new_users_per_minute / 60
-        self._credit += rate * max(0.0, now - (self._ticked_at or now))
-        self._ticked_at = now
-        self._credit = min(self._credit, max(1.0, rate * _MOST_CREDIT_S))
+        since, self._ticked_at = self._ticked_at, now
+        passed_s = 0.0 if since is None else max(0.0, now - since)
+        self._credit = min(self._credit + rate * passed_s, max(1.0, rate * _MOST_CREDIT_S))
+        if self.places.line.present:
+            self.pace.wait(now, passed_s)
         room = self.settings.total_active_users - self.active
-        count = max(0, min(int(self._credit + 1e-9), room, self.places.line.present, _MOST_AT_ONCE))
+        credit = int(self._credit + 1e-9) if rate > 0 else 0
+        count = max(0, min(credit, room, self.places.line.present, _MOST_AT_ONCE))
         for _ in range(count):
             self._admit_next(now)
         self._credit -= count
@@ -286,7 +320,9 @@ class EventRoom:
         number = self.places.next_in_line()
         if number is None:
             return
-        self.places.slots[number] = Slot(self._new_id(), now + self.settings.collect_within_s)
+        left = self.places.slots.get(number)  # by somebody who came back: a token of it may still be good
+        taken_until = 0.0 if left is None else left.ends_at + 2 * SKEW_S
+        self.places.slots[number] = Slot(self._new_id(), max(now + self.settings.collect_within_s, taken_until))
         self._set(number, State.ADMITTED)
 
     def _set(self, number: int, state: State) -> None:

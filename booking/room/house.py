@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from time import time
+from time import monotonic, time
 from typing import Final
 from uuid import UUID
 
@@ -86,15 +86,17 @@ class House:
 
     def __init__(
         self, store: RoomStore, stored: Stored, authority: Authority | None = None, *,
-        clock: Callable[[], float] = time,
+        clock: Callable[[], float] = time, since_start: Callable[[], float] = monotonic,
     ) -> None:  # fmt: skip
-        self._store, self._authority, self._clock = store, authority, clock
+        """`clock` is the host's, seconds since 1970; `since_start` is one that nobody can set."""
+        self._store, self._authority, self._clock, self._since_start = store, authority, clock, since_start
         self.keys = KeyRing(stored.keys)
         self.rooms = {one.facts.event_id: _restored(one, clock()) for one in stored.rooms}
         self.account_keys: Mapping[UUID, bytes] = _account_keys(stored.notes.get("account-keys", b"{}"))
         self._cursor = stored.notes.get("cursor", b"").decode()
         self._post = LogPost(stored.notes.get(NOTE, b""))
         self._heard_at: float | None = None
+        self._hearing = asyncio.Lock()
         self.failed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -131,7 +133,7 @@ class House:
         """Whether booking was heard lately; a house that listens to nobody is its own master."""
         if self._authority is None:
             return True
-        return self._heard_at is not None and self.now() - self._heard_at < AUTHORITY_AWAY_AFTER_S
+        return self._heard_at is not None and self._since_start() - self._heard_at < AUTHORITY_AWAY_AFTER_S
 
     def hosted(self, event_id: int) -> Hosted:
         """The room of an event.
@@ -173,7 +175,7 @@ class House:
     async def leave(self, event_id: int, number: int) -> None:
         """Out of the line."""
         hosted = self.hosted(event_id)
-        hosted.room.leave(number)
+        hosted.room.leave(number, self.now())
         await self._keep(hosted)
 
     async def collect(self, event_id: int, number: int, session: str, *, take_over: bool = False) -> tuple[str, float]:
@@ -262,19 +264,26 @@ class House:
             await self._keep(hosted)
 
     async def hear(self) -> None:
-        """Listen to booking once. When it is away, the rooms go on, and let nobody in."""
+        """Listen to booking once. When it is away, the rooms go on, and let nobody in.
+
+        One at a time: news that was read earlier must not be taken later.
+        """
         if self._authority is None:
             return
+        async with self._hearing:
+            await self._hear(self._authority)
+
+    async def _hear(self, authority: Authority) -> None:
         published, retired = self.keys.published(self.now()), self.keys.retired(self.now())
         try:
             async with asyncio.timeout(_HEARS_WITHIN_S):
-                news = await self._authority.hear(tuple(self.rooms), self._cursor, published, retired)
+                news = await authority.hear(tuple(self.rooms), self._cursor, published, retired)
         except (AuthorityAwayError, TimeoutError) as error:
             log.debug("booking is away: %s", error)
             return
-        self._heard_at = self.now()
+        self._heard_at = self._since_start()
         await self._take(news)
-        await self._post_log(self._authority)
+        await self._post_log(authority)
 
     async def _post_log(self, authority: Authority) -> None:
         """Operators read one log, booking's: what the room has in its own goes there, sooner or later, once."""

@@ -33,17 +33,21 @@ KEEPS_RANK = frozenset({State.WAITING, State.AWAY, State.ADMITTED})
 
 @dataclass(slots=True)
 class Slot:
-    """Somebody's turn. `session` is the digest of the session that has come for it; empty: nobody has yet."""
+    """Somebody's turn. `session` is the digest of the session that has come for it; empty: nobody has yet.
+
+    `was_left`: its visitor has gone, and a token of it may be good until `ends_at`.
+    """
 
     slot_id: UUID
     ends_at: float
     session: str = ""
     renewed: bool = False
+    was_left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceRow:
-    """A place as it is stored."""
+    """A place as it is stored. A slot of one who is not ADMITTED is one that was left."""
 
     number: int
     account: bytes
@@ -139,12 +143,21 @@ class Places:
             self.unranked += (state == State.WAITING) - (before == State.WAITING)
         else:
             self.line.set(rank, state == State.WAITING)
-        if state != State.ADMITTED:
-            self.slots.pop(number, None)
+        slot = self.slots.get(number)
+        if slot is not None and (
+            state in (State.BOUGHT, State.OVER) or (state != State.ADMITTED and not slot.was_left)
+        ):
+            del self.slots[number]
 
     def saw(self, number: int, now: float) -> None:
         """Its visitor asked."""
         self._seen[number] = now
+
+    def shift_seen(self, seconds: float) -> None:
+        """All were seen so much later: the clock that said when was set."""
+        if self._accounts:
+            seen = np.frombuffer(self._seen, np.float64)
+            seen += seconds
 
     def unseen_since(self, instant: float) -> list[int]:
         """Numbers of those who wait and have not asked since `instant`."""
@@ -207,8 +220,11 @@ class Places:
             self._joined.append(row.joined_at)
             self._seen.append(now)
             self._generations.append(row.generation)
-            if row.state == State.ADMITTED:
-                self.slots[row.number] = Slot(UUID(bytes=row.slot_id), row.slot_ends_at, row.session, bool(row.renewed))
+            if row.slot_id:
+                was_left = row.state != State.ADMITTED
+                self.slots[row.number] = Slot(
+                    UUID(bytes=row.slot_id), row.slot_ends_at, row.session, bool(row.renewed), was_left
+                )
         self.draw(seed, drawn)
         self._restore_ranks()
 

@@ -84,13 +84,30 @@ def test_who_is_away_is_passed_over_and_keeps_the_place() -> None:
     room = make_room(total_active_users=1, away_after_s=100, collect_within_s=600)
     numbers = join_all(room, 5, OPENS_AT - 10)
     room.tick(OPENS_AT)
-    room.tick(OPENS_AT + 1)
+    for seconds in range(1, 95):
+        room.tick(OPENS_AT + seconds)
     poll_all(room, [0, 2, 3, 4], OPENS_AT + 95)
     room.tick(OPENS_AT + 96)
     assert states(room, numbers)[1:] == [State.AWAY, State.WAITING, State.WAITING, State.WAITING]
     assert room.standing(2, OPENS_AT + 96).ahead == 0
     room.seen(1, OPENS_AT + 97)
     assert [room.standing(n, OPENS_AT + 97).ahead for n in (1, 2)] == [0, 1]
+
+
+@pytest.mark.parametrize("step_s", [3_600.0, -3_600.0])
+def test_nobody_was_away_because_the_clock_was_set(step_s: float) -> None:
+    """The host's clock is set, or the host sleeps: who asked just before is there, and still has to ask."""
+    room = make_room(total_active_users=0, away_after_s=100)
+    numbers = join_all(room, 5, OPENS_AT - 1)
+    for seconds in range(5):
+        room.tick(OPENS_AT + seconds)
+    now = OPENS_AT + 4 + step_s
+    room.tick(now)
+    assert set(states(room, numbers)) == {State.WAITING}
+    for _ in range(20):
+        now += 6
+        room.tick(now)
+    assert set(states(room, numbers)) == {State.AWAY}
 
 
 def test_a_crowd_that_is_gone_at_once_is_passed_over_in_steps() -> None:
@@ -106,7 +123,7 @@ def test_a_crowd_that_is_gone_at_once_is_passed_over_in_steps() -> None:
 def test_who_leaves_and_comes_back_stands_at_the_end() -> None:
     room = make_room(total_active_users=0)
     join_all(room, 4)
-    room.leave(1)
+    room.leave(1, OPENS_AT)
     assert room.standing(2, OPENS_AT).ahead == 1
     assert room.join(account(1), OPENS_AT) == 1
     assert room.standing(1, OPENS_AT).ahead == 3
@@ -176,7 +193,11 @@ def test_a_slot_is_renewed_once_in_its_last_half() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.sampled_from(["join", "collect", "take", "buy", "leave", "wait", "long"]), min_size=10, max_size=80),
+    st.lists(
+        st.sampled_from(["join", "collect", "take", "buy", "leave", "go", "return", "wait", "long"]),
+        min_size=10,
+        max_size=80,
+    ),
     st.integers(1, 4),
     st.booleans(),
 )
@@ -184,7 +205,7 @@ def test_tokens_never_outlive_their_slot_and_capacity_holds(steps: list[str], ca
     """W4: at every instant those who could use a token, on a clock that is late, are no more than the capacity."""
     room = make_room(total_active_users=capacity, session_duration_s=60, token_life_s=30, session_renewal=renews)
     now, people = OPENS_AT, 0
-    live: dict[UUID, float] = {}
+    live: dict[bytes, float] = {}
     for index, step in enumerate(steps):
         now += {"wait": 5.0, "long": 37.0}.get(step, 0.1)
         target = min(room.places.slots, default=None)
@@ -195,20 +216,102 @@ def test_tokens_never_outlive_their_slot_and_capacity_holds(steps: list[str], ca
             turn = room.collect(target, f"s{index if step == 'take' else 0}", now, take_over=step == "take")
             if turn is not None:
                 assert now < turn.expires_at <= turn.slot_ends_at
-                live[turn.slot_id] = max(turn.expires_at, live.get(turn.slot_id, 0.0))
+                live[turn.account] = max(turn.expires_at, live.get(turn.account, 0.0))
         elif step == "buy" and target is not None:
-            slot_id = room.places.slots[target].slot_id
-            if room.bought(room.places.account(target), slot_id):
-                live.pop(slot_id, None)
+            buyer = room.places.account(target)
+            assert room.bought(buyer, room.places.slots[target].slot_id)
+            live.pop(buyer, None)
         elif step == "leave" and people:
             waiting = room.places.next_in_line()
             if waiting is not None:
-                room.leave(waiting)
+                room.leave(waiting, now)
+        elif step == "go" and target is not None:
+            room.leave(target, now)
+        elif step == "return" and target is not None:
+            room.join(room.places.account(target), now)
         room.tick(now)
         assert room.active <= capacity
-        usable = {slot for slot, ends in live.items() if now < ends + 2 * SKEW_S}
-        open_slots = {slot.slot_id for slot in room.places.slots.values()}
-        assert usable <= open_slots
+        usable = {shopper for shopper, ends in live.items() if now < ends + 2 * SKEW_S}
+        assert usable <= {room.places.account(number) for number in room.places.slots}
+
+
+def test_who_leaves_with_a_token_keeps_the_slot_taken_until_the_token_ends() -> None:
+    """W4. Booking hears nothing of who leaves: there would be two inside where one may be."""
+    room = make_room(total_active_users=1, token_life_s=30)
+    join_all(room, 2)
+    room.tick(OPENS_AT)
+    turn = room.collect(0, "s", OPENS_AT)
+    assert turn is not None
+    room.leave(0, OPENS_AT + 5)
+    assert (room.standing(0, OPENS_AT + 6).state, room.active) == (State.LEFT, 1)
+    assert room.collect(0, "s", OPENS_AT + 6) is None, "no new token for who has left"
+    until = OPENS_AT + 35 + 2 * SKEW_S
+    for second in range(6, int(until - OPENS_AT)):
+        assert room.tick(OPENS_AT + second) == 0
+    assert turn.expires_at <= until
+    assert room.tick(until) + room.tick(until + 1) == 1
+    assert admitted(room) == {1}
+
+
+def test_who_leaves_before_coming_for_the_turn_frees_it_at_once() -> None:
+    room = make_room(total_active_users=1)
+    join_all(room, 2)
+    room.tick(OPENS_AT)
+    room.leave(0, OPENS_AT + 1)
+    assert room.tick(OPENS_AT + 1) == 1
+    assert admitted(room) == {1}
+
+
+def test_who_buys_with_a_turn_that_was_left_has_bought_and_one_back_in_line_stays_there() -> None:
+    room = make_room(total_active_users=2)
+    join_all(room, 3)
+    room.tick(OPENS_AT)
+    room.tick(OPENS_AT + 1)
+    slots = {}
+    for number in (0, 1):
+        assert room.collect(number, "s", OPENS_AT + 1)
+        slots[number] = room.places.slots[number].slot_id
+        room.leave(number, OPENS_AT + 2)
+    assert room.join(account(1), OPENS_AT + 3) == 1
+    assert room.bought(account(0), slots[0])
+    assert room.bought(account(1), slots[1])
+    assert states(room, [0, 1]) == [State.BOUGHT, State.WAITING]
+    assert room.active == 0
+
+
+@pytest.mark.parametrize(("per_minute", "most"), [(0, 0), (6, 5)])
+def test_coming_and_going_of_what_is_left_lets_nobody_in_by_itself(per_minute: int, most: int) -> None:
+    """At the end of a sale seats come back and go every second: four people for nothing in each ten seconds it was."""
+    room = make_room(new_users_per_minute=per_minute, total_active_users=100)
+    join_all(room, 50)
+    let_in = room.tick(OPENS_AT)
+    for step in range(1, 241):
+        flips = Availability.AVAILABLE if (step // 4) % 2 else Availability.MAY_COME_BACK
+        room.set_availability(flips)
+        let_in += room.tick(OPENS_AT + step / 4, authority_is_there=step % 3 > 0)
+    assert let_in <= most
+
+
+def test_an_estimate_does_not_count_the_time_in_which_nobody_waited() -> None:
+    """R19. Ten came in five minutes, then a thousand at once: the last one waits eight minutes, not six hours."""
+    room = make_room(new_users_per_minute=120, total_active_users=100_000, away_after_s=3600)
+    now, last, who = OPENS_AT, 0, 0
+    for step in range(1200):
+        now = OPENS_AT + step / 4
+        if step % 120 == 0:
+            room.join(account(who), now)
+            who += 1
+        room.tick(now)
+    for _ in range(1000):
+        last, who = room.join(account(who), now), who + 1
+    for _ in range(240):
+        now += 0.25
+        room.tick(now)
+        standing = room.standing(last, now)
+        assert standing.estimate is not None
+        assert standing.ahead is not None
+        takes_s = (standing.ahead + 1) / 2
+        assert takes_s / 1.5 <= standing.estimate.expected_s <= takes_s * 1.5
 
 
 def test_the_rate_is_kept() -> None:
@@ -243,7 +346,7 @@ def test_may_come_back_is_not_sold_out() -> None:
     assert room.tick(OPENS_AT + 1) == 0
     assert room.join(account(9), OPENS_AT + 2) == 3
     room.set_availability(Availability.AVAILABLE)
-    assert room.tick(OPENS_AT + 3) == 1
+    assert room.tick(OPENS_AT + 3) + room.tick(OPENS_AT + 4) == 1
 
 
 def test_sold_out_is_told_to_all_and_takes_nobody_more() -> None:
@@ -300,7 +403,7 @@ def test_a_restart_finds_everybody_where_they_stood(queueing: Queueing, steps: l
         elif step == "tick":
             room.tick(now)
         elif number is not None and step == "leave":
-            room.leave(number)
+            room.leave(number, now)
         elif number is not None and step == "seen":
             room.seen(number, now)
         elif number is not None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -72,7 +73,9 @@ class Building:
         for store in self.stores:
             await store.close()
         self.stores = [SqliteStore(self.path)]
-        house = House(self.stores[0], await self.stores[0].load(), self.authority, clock=self.clock)
+        house = House(
+            self.stores[0], await self.stores[0].load(), self.authority, clock=self.clock, since_start=self.clock
+        )
         await house.prepare()
         return house
 
@@ -257,6 +260,37 @@ async def test_nobody_is_let_in_while_booking_is_away_and_joining_goes_on(buildi
     building.clock.move(AUTHORITY_AWAY_AFTER_S)
     await house.tick()
     assert (house.authority_is_there, house.hosted(EVENT).room.active) == (False, 1)
+
+
+async def test_a_clock_that_is_set_back_makes_no_authority_that_is_there(building: Building) -> None:
+    """R20: what was heard grows old by a clock that nobody sets."""
+    since_start = Clock()
+    building.clock.now = OPENS_AT
+    await building.house()
+    store = building.stores[0]
+    house = House(store, await store.load(), building.authority, clock=building.clock, since_start=since_start)
+    await house.hear()
+    assert house.authority_is_there
+    building.clock.move(-120)
+    since_start.move(AUTHORITY_AWAY_AFTER_S)
+    assert not house.authority_is_there
+
+
+async def test_news_that_was_asked_for_twice_at_once_is_taken_in_its_order(building: Building) -> None:
+    house = await opened(building)
+    asked: list[str] = []
+    hear = building.authority.hear
+
+    async def slow(*words: Any) -> News:
+        asked.append("begins")
+        await asyncio.sleep(0)
+        news = await hear(*words)
+        asked.append("ends")
+        return news
+
+    building.authority.hear = slow  # type: ignore[method-assign]
+    await asyncio.gather(house.hear(), house.hear())
+    assert asked == ["begins", "ends"] * 2
 
 
 async def test_news_of_booking_free_slots_and_tell_what_is_left(building: Building) -> None:
