@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -136,14 +136,16 @@ class Controller:
             await self._without_authority(error)
             return
         if self.leads:
-            results = await asyncio.gather(
-                *(self._steer(one, now) for one in list(self.events.values())), return_exceptions=True
-            )
-            for result in results:
-                if isinstance(result, BookingError):
-                    log.warning("an event was not steered this second: %s", result.code)
-                elif isinstance(result, Exception):  # a fault with one event must not stop the others
-                    log.error("admission of an event could not be steered", exc_info=result)
+            await self._each(lambda one: self._steer(one, now))
+
+    async def _each(self, act: Callable[[Steered], Awaitable[None]]) -> None:
+        """All events at once: a fault with one of them must not stop the others."""
+        results = await asyncio.gather(*(act(one) for one in list(self.events.values())), return_exceptions=True)
+        for result in results:
+            if isinstance(result, BookingError):
+                log.warning("an event was not steered this second: %s", result.code)
+            elif isinstance(result, Exception):
+                log.error("admission of an event could not be steered", exc_info=result)
 
     # ------------------------------------------------------------ who leads, and what
 
@@ -260,7 +262,7 @@ class Controller:
             return
         heard, at = self._heard_at
         now = heard + timedelta(seconds=asyncio.get_running_loop().time() - at)
-        await asyncio.gather(*(self._stop(one, now) for one in self.events.values()))
+        await self._each(lambda one: self._stop(one, now))
 
     async def _stop(self, one: Steered, now: datetime) -> None:
         if one.state is None or one.measured_at is None:

@@ -273,6 +273,35 @@ async def test_while_the_database_is_away_the_room_is_stopped_and_the_log_catche
     assert rates[1] < 50
 
 
+async def test_a_fault_with_one_room_keeps_no_other_from_being_stopped(
+    desk: Desk, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = await make_event(database)
+    await admission_queries.announce_rooms(database, [other], "http://other.test")
+    look = desk.room.look
+
+    async def faulty(url: str, event_id: int, before: RoomSight | None) -> RoomSight:
+        if event_id == other:
+            raise ZeroDivisionError
+        await asyncio.sleep(0)  # the fault comes first
+        return await look(url, event_id, before)
+
+    async def silent(*_: object) -> tuple[datetime, bool]:
+        raise TimeoutError
+
+    monkeypatch.setattr(desk.room, "look", faulty)
+    await desk.set(mode="automatic", cap_per_minute=1_000)
+    controller = desk.controller()
+    await desk.seconds(controller, 5)
+    assert desk.room.rate > 0
+    known, broken = controller.events[desk.event], controller.events[other]
+    broken.state, broken.measured_at = known.state, known.measured_at  # as if it had been steered before
+    controller.events = {other: broken, desk.event: known}
+    monkeypatch.setattr(admission_queries, "lead", silent)
+    await controller.once()
+    assert desk.room.rate == 0
+
+
 async def test_who_was_cut_off_and_meets_another_leaders_setting_leaves_the_room_to_it(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
