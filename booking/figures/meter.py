@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from enum import StrEnum
 
 from booking.figures.model import Counts, Latencies
-from booking.histogram import LARGEST_US, bucket_of
+from booking.histogram import LARGEST_US, add_counts, bucket_of
 
 _HANDED_OVER_AGAIN = 3
 """Stretches that were handed over before: whoever adds up may have missed them."""
@@ -67,10 +67,9 @@ class Meter:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
-        self.totals: dict[str, Counts] = {}
-        """All latencies since the process began, by kind; for scrapers, who take differences themselves."""
         self.seconds: defaultdict[str, float] = defaultdict(float)
-        """The sum of those latencies, in seconds."""
+        """The sum of all latencies since the process began, in seconds, by kind."""
+        self._ended: dict[str, Counts] = {}
         self._stretch: dict[str, Counts] = {}
         self._handed_over: list[Latencies] = []
         self._number = 0
@@ -102,15 +101,19 @@ class Meter:
         stretch[bucket] = stretch.get(bucket, 0) + 1
         self.seconds[kind] += seconds
 
+    def totals(self, kind: str) -> Counts:
+        """All latencies of a kind since the process began, as `seconds`; scrapers take differences themselves."""
+        counts = dict(self._ended.get(kind, {}))
+        add_counts(counts, self._stretch.get(kind, {}))
+        return counts
+
     def latencies(self) -> tuple[Latencies, ...]:
         """End the stretch, and all that has not been added up for certain: `were_taken` says which were."""
         if self._stretch:
             self._number += 1
             self._handed_over.append(Latencies(number=self._number, kinds=self._stretch))
             for kind, counts in self._stretch.items():
-                total = self.totals.setdefault(kind, {})
-                for bucket, count in counts.items():
-                    total[bucket] = total.get(bucket, 0) + count
+                add_counts(self._ended.setdefault(kind, {}), counts)
             self._stretch = {}
         return tuple(self._handed_over)
 

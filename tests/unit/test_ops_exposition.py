@@ -51,11 +51,14 @@ def test_an_empty_process_has_a_page_that_reads() -> None:
     assert {sample.value for sample in families["taquilla_requests"].samples} == {0}
 
 
-def test_histograms_are_cumulative_and_agree_with_their_counts_and_sums() -> None:
+@pytest.mark.parametrize("told", [0, 3, 6])
+def test_histograms_are_cumulative_and_agree_with_their_counts_and_sums(told: int) -> None:
+    """Whether anybody has asked the process for its second meanwhile, or never."""
     meter = Meter()
-    for seconds in (0.0004, 0.004, 0.04, 0.4, 4.0, 40.0):
+    for number, seconds in enumerate((0.0004, 0.004, 0.04, 0.4, 4.0, 40.0)):
+        if number == told:
+            meter.latencies()
         meter.request(RequestKind.HOLD, RequestEnd.DONE, seconds)
-    meter.latencies()
     samples = [
         one for one in families_of(exposition(meter, None))["taquilla_request_duration_seconds"].samples
         if one.labels["kind"] == "hold"
@@ -71,7 +74,8 @@ def test_histograms_are_cumulative_and_agree_with_their_counts_and_sums() -> Non
         6,
     ]
     (total,) = [one.value for one in samples if one.name.endswith("_sum")]
-    assert total == pytest.approx(44.4444)
+    (count,) = [one.value for one in samples if one.name.endswith("_count")]
+    assert (total, count) == (pytest.approx(44.4444), 6)
 
 
 def test_every_figure_of_the_house_has_one_name_in_base_units() -> None:
