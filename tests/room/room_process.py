@@ -16,9 +16,9 @@ import msgspec
 
 from backend_client import wire
 from booking.domain.caller import Role
-from booking.room.sqlite_store import SqliteStore
 from booking.room.store import Batch
 from booking.services.access_tokens import Claims, sign
+from tests.room.stores import SqlitePlace, StorePlace
 from tests.server.web_process import Running, running
 
 KEY_ID, SECRET = UUID(int=77), b"s" * 32
@@ -36,7 +36,12 @@ def access_token(role: Role = Role.FAN, account: UUID | None = None, secret: byt
 async def know_booking(folder: Path) -> None:
     """A store that has heard booking's keys once: the room works without booking from then on."""
     folder.mkdir(exist_ok=True)
-    store = SqliteStore(folder / "room.sqlite")
+    await know_booking_at(SqlitePlace(folder / "room.sqlite"))
+
+
+async def know_booking_at(place: StorePlace) -> None:
+    """The same anywhere."""
+    store = await place.open()
     await store.write(Batch(notes=[("account-keys", msgspec.json.encode({str(KEY_ID): SECRET.hex()}))]))
     await store.close()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -27,9 +26,9 @@ from booking.room.event_room import Availability, Phase
 from booking.room.house import AUTHORITY_AWAY_AFTER_S, House
 from booking.room.log_post import AT_ONCE, MOST_KEPT, Entry, LogPost
 from booking.room.settings import Queueing, Settings
-from booking.room.sqlite_store import SqliteStore
-from booking.room.store import Batch, Change
+from booking.room.store import Batch, Change, RoomStore
 from tests.room.people import EVENT, OPENS_AT, Clock, account
+from tests.room.stores import StorePlace
 
 SETTINGS = Settings(queueing=Queueing.FIFO, new_users_per_minute=60_000)
 SESSION = session_digest("secret")
@@ -63,16 +62,16 @@ class FakeAuthority:
 class Building:
     """A house that can be torn down and opened again."""
 
-    path: Path
+    place: StorePlace
     clock: Clock = field(default_factory=Clock)
     authority: FakeAuthority = field(default_factory=FakeAuthority)
-    stores: list[SqliteStore] = field(default_factory=list)
+    stores: list[RoomStore] = field(default_factory=list)
 
     async def house(self) -> House:
         """The house as the store has it; time is the test's."""
         for store in self.stores:
             await store.close()
-        self.stores = [SqliteStore(self.path)]
+        self.stores = [await self.place.open()]
         house = House(
             self.stores[0], await self.stores[0].load(), self.authority, clock=self.clock, since_start=self.clock
         )
@@ -81,8 +80,8 @@ class Building:
 
 
 @pytest.fixture
-async def building(tmp_path: Path) -> AsyncIterator[Building]:
-    building = Building(tmp_path / "room.sqlite")
+async def building(store_place: StorePlace) -> AsyncIterator[Building]:
+    building = Building(store_place)
     yield building
     for store in building.stores:
         await store.close()

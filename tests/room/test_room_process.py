@@ -19,11 +19,13 @@ from tests.room.room_process import (
     Room,
     access_token,
     know_booking,
+    know_booking_at,
     let_in,
     refused,
     room_running,
     status_of,
 )
+from tests.room.stores import StorePlace
 
 
 @pytest.fixture
@@ -40,9 +42,11 @@ async def room(folder: Path) -> AsyncIterator[Room]:
         assert await room.process.end() == 0
 
 
-async def test_every_answered_join_survives_a_kill(folder: Path) -> None:
+async def test_every_answered_join_survives_a_kill(tmp_path: Path, store_place: StorePlace) -> None:
     """Killed in the middle of a rush: whoever was answered stands where he was told."""
-    async with room_running(folder, "--rate-limits", "off") as room:
+    await know_booking_at(store_place)
+    arguments = (*store_place.arguments, "--rate-limits", "off")
+    async with room_running(tmp_path / "data", *arguments) as room:
         await room.open(600)
         fans = [room.fan() for _ in range(150)]
         joining = [asyncio.create_task(fan.join()) for fan in fans]
@@ -55,7 +59,7 @@ async def test_every_answered_join_survives_a_kill(folder: Path) -> None:
         if not isinstance(answer, BaseException) and answer.status_code == 201
     }
     assert len(told) >= 40
-    async with room_running(folder, "--rate-limits", "off") as again:
+    async with room_running(tmp_path / "data", *arguments) as again:
         for fan in fans:
             fan.client = again.client
         found = {index: status_of(await fans[index].join()).ahead for index in told}

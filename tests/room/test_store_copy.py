@@ -1,0 +1,108 @@
+"""A store copied to one of the other kind and back: all of it or nothing that a room would start on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from booking.embedded.valkey import Valkey
+from booking.room.event_room import Phase, RoomFacts
+from booking.room.places import PlaceRow
+from booking.room.settings import Settings
+from booking.room.sqlite_store import SqliteStore
+from booking.room.store import Batch, Change, CodeUse, KeyRow, RoomStore, StoreFailedError
+from booking.room.store_copy import NOTE, copy_store, refuse_copied, refuse_unfinished
+from tests.room.stores import new_place
+
+SLOT = (b"s", 9.5, "x", True)
+PLACES = [PlaceRow(n, n.to_bytes(16, "big"), n % 6, n, 1.5, n, *(SLOT if n % 6 == 2 else ())) for n in range(12_000)]
+LOG = [Change(float(n), "ops", event, "settings", "a", "b", "why") for n, event in enumerate([7, 0, 8, 7, 8])]
+
+
+@pytest.fixture
+async def old(tmp_path: Path) -> AsyncIterator[RoomStore]:
+    """A store of some past: two rooms, codes, keys, notes, a log."""
+    store = SqliteStore(tmp_path / "old.sqlite")
+    await store.write(Batch(RoomFacts(7, 1e9, b"seed", Settings(), Phase.OPEN, 5), 7, PLACES, LOG))
+    codes = [(8, b"c%d" % n) for n in range(20)]
+    await store.write(Batch(RoomFacts(8, 2e9, b"other", Settings()), 8, codes=codes))
+    await store.write(Batch(code_uses=[CodeUse(8, b"c3", b"me")], notes=[("cursor", b"9"), ("empty", b"")]))
+    await store.write(Batch(keys=[KeyRow("k1", b"one", 1.0, 2.0), KeyRow("k2", b"two", 2.0)]))
+    yield store
+    await store.close()
+
+
+async def test_there_and_back(old: RoomStore, valkey: Valkey, tmp_path: Path) -> None:
+    before, log = await old.load(), await old.log()
+    there = await new_place(valkey).open()
+    copied = await copy_store(old, there, "old", "valkey")
+    assert str(copied) == "2 rooms, 12000 places, 20 codes, 2 keys, 5 entries of the log"
+    back = SqliteStore(tmp_path / "back.sqlite")
+    assert await copy_store(there, back, "valkey", "back") == copied
+    after = await back.load()
+    assert after.notes.pop(NOTE) == b"copy of valkey"
+    assert (after, await back.changes(7, 9), await back.log()) == (before, [log[3], log[0]], log)
+    for store in (back, there):
+        await store.close()
+
+
+async def test_no_room_starts_on_a_store_that_was_copied(old: RoomStore, tmp_path: Path) -> None:
+    new = SqliteStore(tmp_path / "new.sqlite")
+    await copy_store(old, new, "old", "new")
+    with pytest.raises(StoreFailedError, match="this store was copied to new"):
+        await refuse_copied(old, await old.load(), accept=False)
+    await refuse_copied(new, await new.load(), accept=False)
+    await refuse_copied(old, await old.load(), accept=True)
+    await refuse_copied(old, await old.load(), accept=False)
+    await new.close()
+
+
+async def test_a_broken_copy_is_no_store_and_can_be_run_again(old: RoomStore, valkey: Valkey, tmp_path: Path) -> None:
+    place = new_place(valkey)
+    before = await old.load()
+    there = await place.open()
+    whole, written = there.write, 0
+
+    async def breaks(batch: Batch) -> None:
+        nonlocal written
+        written += 1
+        if written == 4:
+            raise StoreFailedError("the power is gone")
+        await whole(batch)
+
+    there.write = breaks  # type: ignore[method-assign]
+    with pytest.raises(StoreFailedError, match="power"):
+        await copy_store(old, there, "old", "there")
+    await there.close()
+    again = await place.open()
+    half = await again.load()
+    assert 0 < len(half.rooms[0].places) < len(PLACES)
+    with pytest.raises(StoreFailedError, match="this store is an unfinished copy of old; run the copy again"):
+        refuse_unfinished(half)
+    target = SqliteStore(tmp_path / "third.sqlite")
+    with pytest.raises(StoreFailedError, match="unfinished copy"):
+        await copy_store(again, target, "there", "third")
+    with pytest.raises(StoreFailedError, match="there is not empty"):
+        await copy_store(target, again, "third", "there")
+    await copy_store(old, again, "old", "there")
+    found = await again.load()
+    refuse_unfinished(found)
+    assert (found.rooms, found.keys, await again.log()) == (before.rooms, before.keys, await old.log())
+    for store in (again, target):
+        await store.close()
+
+
+@pytest.mark.parametrize(
+    "there", [Batch(notes=[("a", b"b")]), Batch(changes=LOG[:1]), Batch(keys=[KeyRow("k", b"", 1)])]
+)
+async def test_nothing_is_copied_over_what_is_there(old: RoomStore, tmp_path: Path, there: Batch) -> None:
+    new = SqliteStore(tmp_path / "new.sqlite")
+    await new.write(there)
+    before = await new.load()
+    with pytest.raises(StoreFailedError, match="new is not empty"):
+        await copy_store(old, new, "old", "new")
+    assert await new.load() == before
+    assert NOTE not in (await old.load()).notes
+    await new.close()
