@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from uuid import uuid4
 
@@ -245,6 +246,23 @@ async def test_a_rule_that_was_set_again_meanwhile_answers_by_its_key_and_by_its
     assert replay.headers[wire.REPLAYED_HEADER] == "true"
     assert read(replay, wire.OpsAlarmRule).version == 3
     problem(await house.api.call("PUT", path, first, token=token), wire.ErrorCode.SETTINGS_CHANGED)
+
+
+async def test_rules_are_set_one_after_the_other_under_the_lock_of_their_table(
+    house: OpsHouse, database: Database
+) -> None:
+    """As settings of channels and readers: who writes one is waited for; of two from one version one is told."""
+    path, key = f"/v1/ops/alarm-rules/{RULE.rule}", str(uuid4())
+    change = wire.OpsAlarmRuleChange(expected_version=1, reason="too loud", raise_at=0.5)
+    tokens = [await house.staff(), await house.staff(Role.SUPERVISOR)]
+    async with database.transaction() as connection:
+        await connection.execute("LOCK TABLE alarm_rules IN ROW EXCLUSIVE MODE")
+        problem(await house.api.call("PUT", path, change, token=tokens[0], key=key), wire.ErrorCode.BUSY)
+    answers = await asyncio.gather(
+        house.api.call("PUT", path, change, token=tokens[0], key=key),
+        house.api.call("PUT", path, change, token=tokens[1]),
+    )
+    assert sorted(one.status_code for one in answers) == [200, 409]
 
 
 WRONG_RULES: tuple[tuple[dict[str, object], str], ...] = (
