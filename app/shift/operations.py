@@ -33,7 +33,7 @@ from backend_client.wire import OpsFigure as F
 BEFORE, DURING, AFTER = "before", "during", "after"
 BEFORE_S: Final = 6.0
 """So long before it gets slow the first pictures begin: all of them are to show the house as it was."""
-DURING_SHARE, AFTER_SHARE = 0.35, 1.5
+DURING_SHARE, AFTER_SHARE = 0.5, 1.5
 """Of the time that it is slow: when pictures begin, after its begin and after its end."""
 _FIGURES_S: Final = 30.0
 FRESH_S: Final = 5.0
@@ -97,17 +97,23 @@ class OpsShift(Shift):
         return self.console.desk.store.ops
 
     async def _prepare(self, joining: Joining) -> None:
+        del joining
         self._pictures.mkdir(parents=True, exist_ok=True)
         self.console.window.screen_requested.emit("ops")
         await hands.until(lambda: self.console.window.screens.current is self.screen, "the figures' screen")
         await hands.until(lambda: self.board.figures is not None, "the first figures", _FIGURES_S)
-        await hands.until(lambda: self.screen.event_box.findData(joining.event_id) >= 0, "the event", _FIGURES_S)
-        if self.board.event_id != joining.event_id:
-            self.screen.event_box.setCurrentIndex(self.screen.event_box.findData(joining.event_id))
-        await hands.until(lambda: self.board.event_id == joining.event_id, "the event's figures")
+
+    async def _choose_event(self, event_id: int) -> None:
+        """Before the opening nothing may be told of it yet."""
+        await hands.until(lambda: self.screen.event_box.findData(event_id) >= 0, "the event", _FIGURES_S)
+        if self.board.event_id != event_id:
+            self.screen.event_box.setCurrentIndex(self.screen.event_box.findData(event_id))
+        await hands.until(lambda: self.board.event_id == event_id, "the event's figures")
         await hands.until(lambda: self.board.control is not None, "how admission stands", _FIGURES_S)
 
     async def _work(self) -> None:
+        if (joining := self.join.now()) is not None:
+            await self._choose_event(joining.event_id)
         while (joining := self.join.now()) is not None:
             phase = due_phase(joining, time(), self._taken)
             if phase is not None:

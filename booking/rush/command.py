@@ -34,7 +34,7 @@ from booking.rush.own_stack import StackError, own_stack
 from booking.rush.plan import Sale, Server, Traffic
 from booking.rush.staff import Staffer
 from booking.rush.steered import Steered, read_steering
-from booking.rush.through_room import Beside, Steering, beside
+from booking.rush.through_room import Beside, Steering, beside, steer
 from booking.services.check_invariants import check
 from booking.store.database import Database
 
@@ -98,6 +98,9 @@ async def rush(chosen: argparse.Namespace) -> report.Verdict:
         conductor = Conductor(target.server, target.sale, target.tokens, traffic, target.room)
         async with company_of(chosen, target.server, target.room, target.sale, target.staff) as others:
             pids = {**target.pids, **others.pids}
+            if target.room is not None:  # last of all, because the controller lets in more and more from then on
+                ops = target.staff[Role.OPS].token
+                await steer(target.server, target.room, target.sale, ops, _steering(chosen))
             before = cpu_seconds(pids)
             starts_at = others.open_at(time.time() + START_IN_S, chosen.slow)
             async with _beside(chosen, target, others, starts_at) as seen:
@@ -125,7 +128,7 @@ async def _target(chosen: argparse.Namespace) -> AsyncIterator[Target]:
     )
     if chosen.server is None:
         say("starting a database, sandbox, API and workers")
-        async with own_stack(chosen.seats, accounts, _steering(chosen)) as stack:
+        async with own_stack(chosen.seats, accounts, with_room=chosen.fans > 0) as stack:
             yield Target(stack.server, stack.sale, stack.tokens, stack.dsn, stack.pids, stack.room, stack.staff)
         return
     running = RunningServer(chosen.server)
@@ -138,9 +141,7 @@ async def _target(chosen: argparse.Namespace) -> AsyncIterator[Target]:
     yield Target(chosen.server, sale, tokens, chosen.dsn, {})
 
 
-def _steering(chosen: argparse.Namespace) -> Steering | None:
-    if not chosen.fans:
-        return None
+def _steering(chosen: argparse.Namespace) -> Steering:
     return Steering(chosen.cap, chosen.admission == "automatic", chosen.least, _targets(chosen))
 
 

@@ -21,7 +21,7 @@ from booking.domain.caller import Role
 from booking.embedded.awaited import awaited_cluster
 from booking.rush.plan import Sale, Server
 from booking.rush.staff import Staffer
-from booking.rush.through_room import Steering, ask_for_admission, steer
+from booking.rush.through_room import ask_for_admission
 from booking.rush.venue import open_sale
 
 READY_WITHIN_S = 60.0
@@ -54,8 +54,10 @@ class OwnStack:
 
 
 @asynccontextmanager
-async def own_stack(seats: int, accounts: int, steering: Steering | None = None) -> AsyncIterator[OwnStack]:
-    """Everything that a sale needs, with an event of `seats` seats; with `steering` fans come through a waiting room.
+async def own_stack(seats: int, accounts: int, *, with_room: bool = False) -> AsyncIterator[OwnStack]:
+    """Everything that a sale needs, with an event of `seats` seats; `with_room`: fans come through a waiting room.
+
+    The room is not open yet: `through_room.steer` opens it.
 
     Raises:
         EmbeddedError, StackError, BookingError: a part did not start; what had started is stopped again.
@@ -72,13 +74,12 @@ async def own_stack(seats: int, accounts: int, steering: Steering | None = None)
         work = await stack.enter_async_context(started("work", common, folder))
         pids = {"API": api["pid"], "workers": work["pid"], "sandbox": sandbox["pid"], "PostgreSQL": cluster.pid}
         server = Server.of_url(str(api["url"]))
-        if steering is None:
+        if not with_room:
             yield OwnStack(server, dsn, sale, tokens, pids)
             return
         staff = await ask_for_admission(dsn, sale.event_id)
         words = ["--dsn", dsn, "--port", "0", "--data", str(folder / "room-data"), "--rate-limits", "off"]
         room = await stack.enter_async_context(started("room", words, folder))
-        await steer(server, Server.of_url(str(room["url"])), sale, staff[Role.OPS].token, steering)
         yield OwnStack(server, dsn, sale, tokens, {**pids, "room": room["pid"]}, Server.of_url(str(room["url"])), staff)
 
 

@@ -270,9 +270,9 @@ def test_a_join_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
         (94.0, None, None, "", BEFORE),
         (95.0, None, None, "before", None),
         (100.0, None, None, "", None),
-        (106.9, 100.0, None, "", None),
-        (107.0, 100.0, None, "", DURING),
-        (109.0, 102.5, None, "", None),
+        (109.9, 100.0, None, "", None),
+        (110.0, 100.0, None, "", DURING),
+        (112.0, 102.5, None, "", None),
         (121.0, 101.0, 120.5, "", None),
         (150.4, 101.0, 120.5, "before during", None),
         (150.5, 101.0, 120.5, "before during", AFTER),
@@ -282,7 +282,7 @@ def test_a_join_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_pictures_are_due_around_what_really_happened(
     now: float, since: float | None, until_s: float | None, taken: str, expected: str | None
 ) -> None:
-    """Meant from 100 to 120; pictures begin 6 s before, after 35 % of it, and once half as long again has passed."""
+    """Meant from 100 to 120; pictures begin 6 s before, after half of it, and once half as long again has passed."""
     joining = Joining(
         "u", 1, Credentials("c", "p"), slow_begins_at=100.0, slow_ends_at=120.0, slow_from=since, slow_until=until_s
     )
