@@ -21,6 +21,8 @@ from booking.store.connection import ANSWER_LIMITS, Record
 from booking.store.database import Database
 
 _LOOK_AT_SALES_EVERY_S = 2.0
+_LOOK_AT_SOLD_OUT_EVERY_S, _LOOK_AT_ENDED_EVERY_S = 10.0, 60.0
+"""That nothing is free costs a look at every seat, and is seldom otherwise a moment later."""
 _PUBLISH_EVERY_S = 30.0
 _FAN = "account:"
 
@@ -31,7 +33,8 @@ class BookingLink:
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
         self._db: Database | None = None
-        self._looked_at = self._published_at = -_PUBLISH_EVERY_S
+        self._published_at = -_PUBLISH_EVERY_S
+        self._look_at: dict[int, float] = {}
         self._published: frozenset[str] = frozenset()
         self._address = ""
         self._announced: tuple[str, tuple[int, ...]] = ("", ())
@@ -85,10 +88,11 @@ class BookingLink:
         now_there = (await db.fetch("SELECT booking_now() AS now"))[0]["now"]
         since = datetime.fromisoformat(cursor) if cursor else now_there - timedelta(hours=1)
         bought = await db.fetch(query("read_admission_purchases"), since, list(events))
-        sales: tuple[SaleState, ...] = ()
-        if events and now - self._looked_at >= _LOOK_AT_SALES_EVERY_S:
-            sales = tuple(map(_sale_of, await db.fetch(query("read_sale_for_room"), list(events))))
-            self._looked_at = now
+        due = [event for event in events if now >= self._look_at.get(event, now)]
+        sales = tuple(map(_sale_of, await db.fetch(query("read_sale_for_room"), due))) if due else ()
+        self._look_at = {event: at for event, at in self._look_at.items() if event in events}
+        self._look_at |= {event: now + _LOOK_AT_SALES_EVERY_S for event in due}
+        self._look_at |= {sale.event_id: now + _look_again_after_s(sale) for sale in sales}
         return News(
             purchases=tuple(_purchase_of(row) for row in bought if row["principal"].startswith(_FAN)),
             sales=sales,
@@ -117,6 +121,12 @@ class BookingLink:
             return
         await admission_queries.announce_rooms(db, events, self._address)
         self._announced, self._announced_at = known, now
+
+
+def _look_again_after_s(sale: SaleState) -> float:
+    if sale.is_over:
+        return _LOOK_AT_ENDED_EVERY_S
+    return _LOOK_AT_SOLD_OUT_EVERY_S if sale.availability is Availability.SOLD_OUT else _LOOK_AT_SALES_EVERY_S
 
 
 def _row_of(entry: Entry) -> dict[str, Any]:

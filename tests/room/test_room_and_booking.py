@@ -195,6 +195,26 @@ async def test_what_is_left_is_told_as_it_is(database: Database, dsn: str, tmp_p
         refused(await visitor(room, await create_account(database)).join(event), wire.ErrorCode.QUEUE_CLOSED)
 
 
+async def test_a_sale_of_which_nothing_is_left_is_looked_at_less_often(database: Database, dsn: str) -> None:
+    """It costs a look at every seat: 33 ms for a sold-out stadium, every two seconds, for as long as the room ran."""
+    sold, free = await make_event(database, 2), await make_event(database, 2)
+    desk = Desk(database, till(), sold)
+    await desk.sell(0, 1)
+    link, now = BookingLink(dsn), 100.0
+    looked: list[tuple[float, int]] = []
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("booking.room.booking_link.monotonic", lambda: now)
+            for _ in range(45):
+                news = await link.hear((sold, free), "", {}, frozenset())
+                looked += [(now, sale.event_id) for sale in news.sales]
+                now += 0.5
+    finally:
+        await link.close()
+    assert [at for at, event in looked if event == sold] == [100.0, 110.0, 120.0]
+    assert [at for at, event in looked if event == free] == [100.0 + 2 * step for step in range(12)]
+
+
 async def test_the_room_goes_on_while_booking_is_down(database: Database, dsn: str, tmp_path: Path) -> None:
     """R16: keys that were heard once are kept; people join and wait, nobody is let in."""
     event = await make_event(database, 40, admission=True)

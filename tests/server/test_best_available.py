@@ -355,6 +355,30 @@ async def test_b17_a_code_that_others_have_locked_is_waited_for_with_no_seat_in_
         await watcher.close()
 
 
+async def test_an_own_dead_sale_that_others_have_locked_is_waited_for_with_no_seat_in_hand(
+    sound_database: Database, dsn: str, clock: Clock
+) -> None:
+    """The locking rules: orders come before seats. Who ends that sale for its seat may want one of the block, too."""
+    event = await make_event(sound_database, seats=4)
+    desk = Desk(sound_database, fan(), event)
+    order = await desk.check_out(await desk.hold(3))
+    await clock.move(seconds=3_600)
+    other, watcher = await asyncpg.connect(dsn), await asyncpg.connect(dsn)
+    try:
+        async with other.transaction():
+            await other.execute("SELECT FROM orders WHERE order_id = $1 FOR NO KEY UPDATE", order.order_id)
+            asked = asyncio.create_task(best(sound_database, event, BestAvailable(2), caller=desk.caller))
+            while not await watcher.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+                assert not asked.done(), asked
+                await asyncio.sleep(0)
+            free = await other.fetch("SELECT FROM seats WHERE event_id = $1 FOR NO KEY UPDATE SKIP LOCKED", event)
+            assert len(free) == 4
+        assert len(seats_of((await asked).value)) == 2
+    finally:
+        await other.close()
+        await watcher.close()
+
+
 @pytest.mark.parametrize("outcome", ["rollback", "commit"])
 async def test_the_last_block_is_waited_for(sound_database: Database, dsn: str, outcome: str) -> None:
     event = await make_event(sound_database, seats=2)

@@ -7,8 +7,8 @@
 -- could be had at once, one is waited for: the best that somebody had locked, or that a dead sale sits in.
 --
 -- Code: as of hold_seats_batch; 'no-block-left' when every block is lost; 'slow' when the choice has to be made anew,
--- because the event has another plan now. Locks: account → access code → seats, as everywhere; nothing is waited for under
--- seat locks.
+-- because the event has another plan now. Locks: account → access code → dead sales of the account → seats, as everywhere;
+-- nothing is waited for under seat locks.
 CREATE OR REPLACE FUNCTION hold_best_block(
     p_event integer, p_principal text, p_channel text, p_key text, p_digest bytea, p_hold uuid, p_device uuid, p_staff uuid,
     p_code text, p_plan uuid, p_plan_version integer, p_size integer, p_blocks integer[]
@@ -46,6 +46,8 @@ BEGIN
         PERFORM FROM account_limits l WHERE l.event_id = p_event AND l.principal = p_principal FOR NO KEY UPDATE;
         -- A code with a number of uses is locked now: hold_one would wait for it under the block's locks.
         PERFORM limit_by_code(p_event, p_principal, p_code, v_now);
+        -- So are the orders of the account's own dead sales.
+        PERFORM end_dead_sales(p_event, p_principal, '{}', v_now);
 
         FOR v_at IN 1 .. cardinality(p_blocks) BY p_size LOOP
             v_block := p_blocks[v_at : v_at + p_size - 1];
