@@ -91,7 +91,7 @@ class BookingLink:
         due = [event for event in events if now >= self._look_at.get(event, now)]
         sales = tuple(map(_sale_of, await db.fetch(query("read_sale_for_room"), due))) if due else ()
         self._look_at = {event: at for event, at in self._look_at.items() if event in events}
-        self._look_at |= {event: now + _LOOK_AT_SALES_EVERY_S for event in due}
+        self._look_at |= dict.fromkeys(due, now + _LOOK_AT_SALES_EVERY_S)
         self._look_at |= {sale.event_id: now + _look_again_after_s(sale) for sale in sales}
         return News(
             purchases=tuple(_purchase_of(row) for row in bought if row["principal"].startswith(_FAN)),
