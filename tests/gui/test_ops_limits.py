@@ -203,7 +203,7 @@ def test_what_cannot_be_is_told_beside_its_field_while_it_is_typed(
 
 
 async def rest_of(showcase: Showcase) -> None:
-    await until(lambda: not showcase.console.deeds.is_running("set-limit"), "nothing sent")
+    await until(lambda: not showcase.console.deeds.is_running("set-limit"), "nothing under way")
 
 
 def test_what_a_colleague_has_set_is_read_before_it_is_overwritten(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
@@ -224,6 +224,7 @@ def test_what_a_colleague_has_set_is_read_before_it_is_overwritten(qloop: QLoop,
             assert (dialog.reason.text(), dialog.fields.edits["raise_at"].text()) == ("Mine", "400")
             assert rule_of(server).raise_at == 500.0
             assert not dialog.send.isEnabled()
+            await rest_of(showcase)
             dialog.theirs_banner.action_requested.emit()
             assert dialog.fields.edits["clear_after_s"].text() == "30"
             assert dialog.fields.notes["raise_at"].text() == "was 500 ms"
@@ -268,7 +269,7 @@ def test_a_change_whose_answer_is_lost_goes_again_under_its_key_and_is_done_once
             dialog.send.click()
             await until(dialog.banner.isVisible, "the loss")
             server.heal()
-            await until(lambda: board_of(showcase).rule(RULE) is not None and not dialog.send.busy, "an answer")
+            await rest_of(showcase)
             board_of(showcase).put_rules(server.ops.rules)
             assert rule_of(server).version == 2
             assert dialog.theirs_banner.isHidden()
@@ -293,6 +294,7 @@ def test_a_late_answer_tells_that_the_limit_was_set_once_more(qloop: QLoop, them
             dialog.send.click()
             await until(dialog.banner.isVisible, "the loss")
             showcase.server.heal()
+            await rest_of(showcase)
             set_behind(showcase, raise_at=900.0)
             dialog.send.click()
             await closed(showcase)
