@@ -15,7 +15,7 @@ from app.i18n import _, figures, marked
 from app.screens import keys
 from app.screens.counter import CounterScreen
 from app.screens.events import EventsScreen
-from app.screens.menus import add_languages, add_themes, ticked, wish
+from app.screens.menus import add_languages, add_themes, separate, submenu, ticked, wish
 from app.screens.ops_screen import OpsScreen
 from app.screens.orders_screen import OrdersScreen
 from app.screens.plan_editor import PlanEditorScreen
@@ -306,27 +306,27 @@ class MainWindow(QMainWindow):
             old.deleteLater()  # with its actions: a bar that is cleared only forgets them
         bar.clear()
         bar.setAccessibleName(_("Menu"))
-        counter = bar.addMenu(_("&Counter"))
+        counter = submenu(bar, _("&Counter"))
         counter.addAction(wish(counter, _("Print the seat map"), self.chart_requested, keys.PRINT_CHART.sequence))
-        counter.addSeparator()
+        separate(counter)
         counter.addAction(wish(counter, _("Sign out"), self.sign_out_requested))
-        counter.addSeparator()
+        separate(counter)
         counter.addAction(wish(counter, _("Close the console"), self.close_requested, keys.QUIT.sequence))
-        going = bar.addMenu(_("&Go to"))
+        going = submenu(bar, _("&Go to"))
         self._screen_actions = {code: self._screen_action(going, code) for code in keys.SCREENS_BY_CODE}
         going.addActions(list(self._screen_actions.values()))
-        going.addSeparator()
+        separate(going)
         self._plans_action = wish(going, _("Plan editor"), self.plans_requested, keys.PLANS.sequence)
         going.addAction(self._plans_action)
-        view = bar.addMenu(_("&View"))
-        add_languages(view.addMenu(_("Language")), self.language_chosen.emit)
-        colours = view.addMenu(_("Colours"))
+        view = submenu(bar, _("&View"))
+        add_languages(submenu(view, _("Language")), self.language_chosen.emit)
+        colours = submenu(view, _("Colours"))
         add_themes(colours, self._theme_choice, self.theme_chosen.emit)
-        colours.addSeparator()
+        separate(colours)
         patterns = _("Patterns beside the colours of seats")
         colours.addAction(ticked(colours, patterns, self.patterns_chosen, on=self._theme.patterned))
         view.addAction(ticked(view, _("Less motion on the map"), self.less_motion_chosen, on=self._less_motion))
-        helping = bar.addMenu(_("&Help"))
+        helping = submenu(bar, _("&Help"))
         helping.addAction(wish(helping, _("Keys"), self.keys_requested, keys.HELP.sequence))
         before = bar.cornerWidget(Qt.Corner.TopRightCorner)
         if before is not None:

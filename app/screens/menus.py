@@ -6,9 +6,23 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QMenuBar
 
 from app.i18n import LANGUAGES, _, current_language
+
+
+def submenu(parent: QMenuBar | QMenu, words: str) -> QMenu:
+    """A menu of `parent`, made here: one that Qt makes of words alone keeps its Python half until the parent goes."""
+    made = QMenu(words, parent)
+    parent.addMenu(made)
+    return made
+
+
+def separate(menu: QMenu) -> None:
+    """A line across, made here for the same reason."""
+    line = QAction(menu)
+    line.setSeparator(True)
+    menu.addAction(line)
 
 
 def wish(parent: QMenu, words: str, wished: object, sequence: str = "") -> QAction:
