@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import time
@@ -26,7 +27,8 @@ from app.showcase import PASSWORD, Showcase, make_showcase
 from app.showcase_ops import play_evening
 from backend_client.seat_frames import HolderKind, StaffStatus, staff_state
 from backend_client.testing import Fault
-from backend_client.wire import OrderStatus
+from backend_client.testing_house import RefusalError
+from backend_client.wire import ErrorCode, Hold, HoldRequest, OrderStatus
 from tests.gui.conftest import QLoop, until
 from widgets.theme import Theme
 
@@ -125,7 +127,7 @@ def test_a_clerk_sells_from_the_map_and_the_best_until_it_is_over(qloop: QLoop, 
     async def scene(stage: Stage) -> None:
         assert (stage.told["step"], stage.sales) == ("ready", [])
         stage.way.tell(starts_at=time())
-        await stage.sold(4)
+        await stage.sold(2)
 
     async def whole() -> None:
         stage = Stage(tmp_path)
@@ -140,9 +142,12 @@ def test_a_clerk_sells_from_the_map_and_the_best_until_it_is_over(qloop: QLoop, 
     qloop.run(whole(), 90)
 
 
-def test_no_refusal_ends_a_shift(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
-    """Seats that are lost at the hold, a busy system, an answer to cash that is lost: counted, and the next buyer."""
+def test_no_refusal_ends_a_shift(qloop: QLoop, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seats that are lost at the hold, a limit that is reached, a lost answer to cash: the next buyer comes."""
     taken: list[int] = []
+
+    def refuse(_request: HoldRequest) -> Hold:
+        raise RefusalError(ErrorCode.CARD_LIMIT)
 
     def snatch(stage: Stage, step: str) -> None:
         """Somebody is faster, once."""
@@ -156,10 +161,12 @@ def test_no_refusal_ends_a_shift(qloop: QLoop, theme: Theme, tmp_path: Path) -> 
         server.on_step = partial(snatch, stage)
         stage.way.tell(starts_at=time())
         await stage.refused("seats-taken")
-        server.fail(Fault.BUSY, "/holds", times=6)
-        await stage.refused("service-unavailable")
-        server.heal()
-        server.fail(Fault.ANSWER_LOST, "/payments", times=9)
+        with monkeypatch.context() as limited:
+            limited.setattr(server.house, "hold", refuse)
+            await stage.refused("card-limit")
+        desk = stage.showcase.console.desk
+        desk.patience = replace(desk.patience, ask_first_s=0.1, ask_longest_s=0.2)
+        server.fail(Fault.ANSWER_LOST, "/payments", times=5)
         await until(lambda: any(sale["was_parked"] for sale in stage.sales), "a payment put aside", 40)
         server.heal()
         await stage.sold(len(stage.done) + 1)
