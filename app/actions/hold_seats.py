@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from app.actions.desk import Desk
 from app.actions.leave_sale import after_cancel
+from app.actions.let_go import GIVEN_UP, give_up_order, let_go
+from app.actions.pay_sale import decline_stray, find_order
 from app.actions.propose_seats import offer_after_loss, offer_after_orphans
 from app.core.errors import NothingPickedError, SaleNotReadyError
 from app.core.sale import PAYABLE, EndReason, Sale, SaleState, SaleStep
@@ -14,6 +16,7 @@ from app.core.settlement import expired
 from app.core.store import Notice, NoticeCode
 from backend_client.errors import (
     AnswerUnknownError,
+    AnswerUnreadableError,
     BookingClientError,
     BookingRefusedError,
     HoldGoneError,
@@ -99,8 +102,11 @@ def _numbers(seats: tuple[SeatRef, ...]) -> tuple[int, ...]:
 
 
 async def end_expired(desk: Desk, sale: Sale) -> Sale:
-    """The hold is over: EXPIRED, with a notice."""
-    sale = await desk.keep_fact(expired(sale, EndReason.HOLD_ENDED))
+    """The hold is over: EXPIRED, with a notice. What may be open for its order at the API is declined later."""
+    try:
+        await let_go(desk, sale)
+    finally:
+        sale = await desk.keep_fact(expired(sale, EndReason.HOLD_ENDED))
     desk.store.post(Notice(NoticeCode.HOLD_EXPIRED, sale_id=sale.sale_id))
     return sale
 
@@ -127,6 +133,7 @@ async def expire_due(desk: Desk) -> bool:
 async def _expire_part_paid(desk: Desk, sale: Sale, order_id: OrderId) -> bool:
     """Parts are paid: only the API ends such a sale, and says what goes back. Not reached: asked again in a second."""
     try:
+        await decline_stray(desk, sale)  # else the API waits for it, and the order never ends
         order = await desk.client.order(order_id)
     except BookingClientError:
         return False
@@ -137,7 +144,8 @@ async def _expire_part_paid(desk: Desk, sale: Sale, order_id: OrderId) -> bool:
 async def release_hold(desk: Desk) -> Sale:
     """Give up the sale at the counter: its order is cancelled, its seats go back.
 
-    ABANDONED even when the booking system cannot be reached: the seats then go back by themselves at the hold's end.
+    ABANDONED even when the booking system cannot be reached: the seats then go back by themselves at the hold's end,
+    and an order that it may wait for is declined once it can be.
 
     Raises:
         SaleNotReadyError: a payment runs or is unknown, it is paid, or parts of it are (`leave_paid_parts`).
@@ -150,8 +158,11 @@ async def release_hold(desk: Desk) -> Sale:
         sale = await desk.until_asked(sale)
         if sale.state not in (*PAYABLE, SaleState.HOLDING, SaleState.PICKING) or sale.paid_minor:
             raise SaleNotReadyError("this sale cannot be given up now")
-        with suppress(NothingDoneError, AnswerUnknownError, HoldGoneError):  # the hold ends by itself
-            await _give_back(desk, sale)
+        try:
+            with suppress(HoldGoneError):
+                await _give_back(desk, sale)
+        except (NothingDoneError, AnswerUnknownError, AnswerUnreadableError):
+            await let_go(desk, sale)  # a hold ends by itself, an order for which a payment may be open does not
         abandoned = sale.after(SaleStep.ABANDONED)
         if sale.state is SaleState.PICKING:
             desk.store.put_sale(abandoned)
@@ -160,8 +171,10 @@ async def release_hold(desk: Desk) -> Sale:
 
 
 async def _give_back(desk: Desk, sale: Sale) -> None:
+    if sale.order is None and sale.checkout_key:
+        sale = await find_order(desk, sale)  # the answer to the checkout was lost: the hold may be an order
     if sale.order is not None:
-        await desk.client.cancel_order(sale.order.order_id, "given-up", keep_seats=False, key=desk.new_key())
+        await give_up_order(desk, sale.order.order_id, GIVEN_UP, keep_seats=False, key=desk.new_key())
     elif sale.hold is not None:
         await desk.client.release_hold(sale.hold.hold_id, key=desk.new_key())
     elif sale.state is SaleState.HOLDING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.actions.desk import Desk
-from app.actions.pay_sale import conclude
+from app.actions.pay_sale import conclude, decline_stray
 from app.core.errors import SaleNotReadyError
 from app.core.sale import PAYABLE, Sale, SaleState, SaleStep
 from app.core.settlement import GONE_STATES, not_back_yet, returned, to_return
@@ -38,6 +38,7 @@ async def leave_paid_parts(desk: Desk) -> Sale:
 async def _cancel(desk: Desk, sale: Sale) -> Sale:
     if sale.order is None:
         raise SaleNotReadyError("there is no order")
+    await decline_stray(desk, sale)
     order = await desk.client.cancel_order(
         sale.order.order_id, _REASON, keep_seats=False, key=f"leave-{sale.order.order_id}"
     )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from app.actions.ask_terminal import ask_about, word_of
 from app.actions.desk import Desk
 from app.actions.pay_sale import (
+    apply_order,
     before_asking,
     begin_payment,
     check_out,
@@ -28,7 +29,15 @@ from app.core.sale import Sale, SaleState, SaleStep
 from app.devices.card_terminal import CardTerminal, Progress, TerminalError, TerminalOutcome, TerminalResult, Verdict
 from app.journal.terminal_record import Reversal, TerminalRecord
 from backend_client.errors import BookingClientError
-from backend_client.wire import Advice, OperationId, OperationKind, OperationStatus, ResultAnswer, ResultOutcome
+from backend_client.wire import (
+    Advice,
+    OperationId,
+    OperationKind,
+    OperationStatus,
+    ResultAnswer,
+    ResultOutcome,
+    ResultReport,
+)
 
 _log = logging.getLogger(__name__)
 STOPPED_HERE = "stopped-at-counter"
@@ -62,13 +71,20 @@ async def pay_card(desk: Desk, *, part_minor: int | None = None) -> Sale:
         async with desk.terminal_turn:
             await settle_earlier(desk, terminal)
             last_trace = await last_trace_of(desk, terminal)
-            sale = await begin_payment(desk, OperationKind.SALE, terminal.provider, part_minor=part_minor)
-            with never_stuck(desk, sale.sale_id):
-                return await _charge(desk, terminal, sale, last_trace)
+            desk.store.wish_stop(False)
+            try:
+                sale = await begin_payment(desk, OperationKind.SALE, terminal.provider, part_minor=part_minor)
+                with never_stuck(desk, sale.sale_id):
+                    return await _charge(desk, terminal, sale, last_trace)
+            finally:
+                desk.store.wish_stop(False)
 
 
 async def abort_card(desk: Desk) -> None:
-    """Wish that the running card payment ends. `pay_card` still returns the truth: an approval may cross it (T9)."""
+    """Wish that the running card payment ends. `pay_card` still returns the truth: an approval may cross it (T9).
+
+    A wish that comes before the terminal is asked is kept: then it is not asked at all.
+    """
     sale = desk.store.sale
     if desk.terminal is None or sale is None or sale.state is not SaleState.PAYING:
         return
@@ -90,6 +106,8 @@ async def _charge(desk: Desk, terminal: CardTerminal, sale: Sale, last_trace: in
     asked_before = await desk.journal.terminal_attempt(operation.operation_id)
     if operation.status is not OperationStatus.SENT or asked_before is not None:
         return await settle_card(desk, sale, terminal)
+    if desk.store.stop_wished:
+        return await _stop_unasked(desk, sale, operation.operation_id)
     record = TerminalRecord(
         operation_id=operation.operation_id,
         sale_id=sale.sale_id,
@@ -101,12 +119,24 @@ async def _charge(desk: Desk, terminal: CardTerminal, sale: Sale, last_trace: in
     async with before_asking(desk, sale.sale_id):
         await desk.journal.begin_terminal_attempt(record)
     desk.charging.add(sale.sale_id)
-    desk.store.wish_stop(False)
     try:
         return await _Conversation(desk, terminal, record).hold(sale)
     finally:
         desk.charging.discard(sale.sale_id)
-        desk.store.wish_stop(False)
+
+
+async def _stop_unasked(desk: Desk, sale: Sale, operation_id: OperationId) -> Sale:
+    """Stopped while the operation was being opened: nothing can be charged, and the API hears that.
+
+    Unheard, the sale is HELD with its keys: the next try is this operation, and whoever gives the sale up declines it.
+    """
+    report = ResultReport(outcome=ResultOutcome.DECLINED, amount_minor=0, decline_code=STOPPED_HERE)
+    try:
+        answer = await desk.client.report_result(operation_id, report, key=report_key(operation_id, report))
+    except BookingClientError as error:
+        _log.warning("a payment that was stopped before it was asked for is not reported: %s", error.code)
+        return await desk.keep(sale.after(SaleStep.PAYMENT_WITHDRAWN))
+    return await apply_order(desk, sale, answer.order, answer.operation)
 
 
 def _with_operation(sale: Sale, operation_id: OperationId) -> Sale:
@@ -130,9 +160,7 @@ class _Conversation:
         desk, operation_id = self.desk, self.record.operation_id
         trouble: TerminalError | None = None
         try:
-            result = await self.terminal.pay(
-                self.record.amount_minor, self.record.currency, on_progress=self._on_progress, on_result=self._on_result
-            )
+            result = await self._pay()
             word = word_of(self._by_cause(result))
         except TerminalError as error:
             trouble = error
@@ -156,6 +184,15 @@ class _Conversation:
                 await desk.keep(replace(sale.after(SaleStep.DECLINE_SEEN), decline_code=""))
             raise trouble
         return sale
+
+    async def _pay(self) -> TerminalResult:
+        """From here on the terminal knows of a wish to stop by itself; one that came before it never asks."""
+        amount_minor, currency = self.record.amount_minor, self.record.currency
+        if self.desk.store.stop_wished:
+            return TerminalResult(TerminalOutcome.DECLINED, 0, currency, decline_code=STOPPED_HERE)
+        return await self.terminal.pay(
+            amount_minor, currency, on_progress=self._on_progress, on_result=self._on_result
+        )  # fmt: skip
 
     def _by_cause(self, result: TerminalResult) -> TerminalResult:
         """A payment that was stopped here says so; terminals call that and a time-out the same."""

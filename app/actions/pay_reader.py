@@ -6,6 +6,7 @@ hold as anywhere: a lost answer keeps its key, UNKNOWN is watched and never char
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 from app.actions.desk import Desk
@@ -27,8 +28,9 @@ from app.core.settlement import LIVE_STATES, operation_of
 from app.devices.card_terminal import Progress
 from backend_client.errors import AnswerUnknownError, BookingClientError, BookingRefusedError, NothingDoneError
 from backend_client.steady_time import steady_seconds
-from backend_client.wire import OperationKind, OperationStatus, Order, PaymentOperation
+from backend_client.wire import OperationId, OperationKind, OperationStatus, Order, PaymentOperation
 
+_log = logging.getLogger(__name__)
 STRIPE_TERMINAL = "stripe-terminal"
 _PROGRESS = {
     OperationStatus.CREATED: Progress.CONNECTING,
@@ -95,6 +97,8 @@ async def _watch(desk: Desk, sale: Sale, order: Order, operation: PaymentOperati
     silent_since: float | None = None
     while operation.status in _PROGRESS:
         desk.store.put_terminal_progress(_PROGRESS[operation.status].value)
+        if desk.store.stop_wished:
+            await _withdraw_if_heard(desk, operation.operation_id)
         await desk.sleep(desk.patience.watch_s)
         try:
             order = await desk.client.order(order.order_id)
@@ -112,12 +116,28 @@ async def _watch(desk: Desk, sale: Sale, order: Order, operation: PaymentOperati
 
 
 async def stop_reader(desk: Desk) -> None:
-    """Wish that the payment at the reader ends. The watch still finds the truth: a card may have been faster (T9)."""
+    """Wish that the payment at the reader ends. The watch still finds the truth: a card may have been faster (T9).
+
+    The wish is kept until the payment is decided: the watch passes it on, from the payment's opening until it is heard.
+    """
     sale = desk.store.sale
-    if sale is None or sale.state is not SaleState.PAYING or sale.payment is None or sale.payment.operation_id is None:
+    if sale is None or sale.state is not SaleState.PAYING or sale.payment is None:
         return
     desk.store.wish_stop(True)
-    await desk.client.withdraw(sale.payment.operation_id, key=f"withdraw-{sale.payment.operation_id}")
+    if sale.payment.operation_id is not None:
+        await _withdraw(desk, sale.payment.operation_id)
+
+
+async def _withdraw(desk: Desk, operation_id: OperationId) -> None:
+    """The same call however often: it is done once."""
+    await desk.client.withdraw(operation_id, key=f"withdraw-{operation_id}")
+
+
+async def _withdraw_if_heard(desk: Desk, operation_id: OperationId) -> None:
+    try:
+        await _withdraw(desk, operation_id)
+    except BookingClientError as error:
+        _log.info("the wish to stop is not heard: %s", error.code)
 
 
 async def settle_reader(desk: Desk, sale: Sale) -> Sale:
@@ -142,6 +162,6 @@ async def settle_reader(desk: Desk, sale: Sale) -> Sale:
     operation = operation_of(found, found.order)
     if operation is not None and operation.status in LIVE_STATES:
         if sale.leaving:
-            await desk.client.withdraw(operation.operation_id, key=f"withdraw-{operation.operation_id}")
+            await _withdraw(desk, operation.operation_id)
         return await stay_unknown(desk, sale, UnknownReason.RECONCILING)
     return await apply_order(desk, found, found.order, operation)

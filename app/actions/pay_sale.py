@@ -214,9 +214,11 @@ async def _open(desk: Desk, sale: Sale) -> PaymentAnswer:
 
 async def decline_stray(desk: Desk, sale: Sale) -> bool:
     """Report as declined what the API has as running for this order, and the terminal was never asked; True if any."""
-    if sale.order is None:
-        return False
-    order = await desk.client.order(sale.order.order_id)
+    return sale.order is not None and await decline_strays_of(desk, await desk.client.order(sale.order.order_id))
+
+
+async def decline_strays_of(desk: Desk, order: Order) -> bool:
+    """As `decline_stray`, for an order as the API has it now."""
     found = False
     for operation in order.operations:
         if operation.kind is OperationKind.SALE and await _never_asked(desk, operation):

@@ -9,6 +9,7 @@ import numpy as np
 from uuid_utils.compat import uuid7
 
 from app.actions.desk import Desk
+from app.actions.let_go import give_up_order
 from app.core.errors import SaleNotReadyError, SeatNotPickableError, TooManySeatsError
 from app.core.orphan_seats import orphans_of, without_orphans
 from app.core.picking import OfferKind, SeatOffer
@@ -152,7 +153,7 @@ async def _withdraw_order(desk: Desk, sale: Sale) -> Sale:
     order_id = sale.order.order_id if sale.order is not None else (await desk.client.hold(sale.hold.hold_id)).order_id
     if order_id is not None:
         try:
-            await desk.client.cancel_order(order_id, "price-type-changed", keep_seats=True, key=desk.new_key())
+            await give_up_order(desk, order_id, "price-type-changed", keep_seats=True, key=desk.new_key())
         except BookingRefusedError as error:
             if error.problem.code is not ErrorCode.ORDER_NOT_CANCELLABLE:
                 raise

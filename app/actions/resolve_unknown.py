@@ -12,6 +12,7 @@ from app.actions.close_terminal_day import report_days
 from app.actions.desk import Desk
 from app.actions.follow_given_up import follow_given_up
 from app.actions.leave_sale import let_go_if_left
+from app.actions.let_go import follow_let_go
 from app.actions.pay_cash import settle_cash
 from app.actions.pay_reader import settle_reader
 from app.actions.print_tickets import report_print, unreported_prints
@@ -129,7 +130,7 @@ def _one_of_many(what: str) -> Iterator[None]:
 async def _follow_the_rest(desk: Desk) -> bool:
     """What no sale at the counter waits for; True when some of it is still open."""
     still_open = False
-    for follow in (follow_given_up, follow_returns, report_days):
+    for follow in (follow_given_up, follow_returns, follow_let_go, report_days):
         left = True
         with _one_of_many(follow.__name__):
             left = bool(await follow(desk))

@@ -19,6 +19,7 @@ from app.core.errors import TerminalUnsettledError
 from app.core.sale import Sale, SaleState
 from app.core.store import NoticeCode
 from app.journal.async_journal import AsyncJournal
+from backend_client.errors import NothingDoneError
 from backend_client.testing import Fault
 from backend_client.wire import OperationId, OperationKind, OperationStatus
 from tests.unit.counter import FAST, Counter, make_counter, open_journal, until
@@ -84,6 +85,26 @@ async def test_t9_a_stop_is_a_wish_and_the_truth_is_told(counter: Counter) -> No
     task = await begun(counter)
     await stop_reader(counter.desk)
     sale = await task
+    assert (sale.state, sale.decline_code) == (SaleState.DECLINED, "withdrawn")
+
+
+async def test_t9_a_stop_while_the_payment_is_being_opened_is_kept(counter: Counter) -> None:
+    counter.server.delay("/payments", 0.05)
+    task = asyncio.create_task(pay_reader(counter.desk))
+    await until(lambda: counter.sale.state is SaleState.PAYING)
+    await stop_reader(counter.desk)
+    assert counter.desk.store.stop_wished
+    sale = await asyncio.wait_for(task, 5)
+    assert (sale.state, sale.decline_code) == (SaleState.DECLINED, "withdrawn")
+    assert not counter.desk.store.stop_wished
+
+
+async def test_t9_a_stop_that_was_not_heard_is_said_again(counter: Counter) -> None:
+    task = await begun(counter)
+    counter.server.fail(Fault.UNREACHABLE, "/withdraw", times=3)
+    with pytest.raises(NothingDoneError):
+        await stop_reader(counter.desk)
+    sale = await asyncio.wait_for(task, 5)
     assert (sale.state, sale.decline_code) == (SaleState.DECLINED, "withdrawn")
 
 
