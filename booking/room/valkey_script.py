@@ -4,7 +4,7 @@ A script runs alone and whole. What can refuse a write (no memory, a disk error,
 refuses the first of a script, and keys of a wrong kind are looked for before it, so a batch is stored all or not at
 all. Each names the lease of its writer: who has lost it changes nothing.
 
-`{room:NAME}:meta` holds `schema`, `owner` (the lease's secret word; empty: nobody), `name` (who that is, for people),
+`{room:NAME}:meta` holds `schema`, `owner` (the lease's secret word; none: nobody), `name` (who that is, for people),
 `until` (ms of the server's clock; later the lease may be taken) and `batch` (the number of the last batch).
 """
 
@@ -24,7 +24,7 @@ TAKE: Final = (
 -- KEYS: meta. ARGV: owner, name, lease ms, schema.
 local meta = redis.call('HMGET', KEYS[1], 'schema', 'owner', 'until', 'name', 'batch')
 if meta[1] and tonumber(meta[1]) ~= tonumber(ARGV[4]) then return {'schema', meta[1]} end
-if meta[2] and meta[2] ~= '' and meta[2] ~= ARGV[1] and now < tonumber(meta[3]) then
+if meta[2] and meta[2] ~= ARGV[1] and now < tonumber(meta[3]) then
   return {'held', meta[4], meta[3]}
 end
 redis.call('HSET', KEYS[1], 'schema', ARGV[4], 'owner', ARGV[1], 'name', ARGV[2], 'until', until_ms(ARGV[3]),
@@ -40,7 +40,7 @@ WRITE: Final = (
 -- KEYS: meta, then those that are written. ARGV: owner, number of the batch, lease ms, the kind of each key but meta,
 -- then operations: name, index of the key, number of words, words.
 local meta = redis.call('HMGET', KEYS[1], 'owner', 'batch', 'name')
-if not meta[1] then return {'gone'} end
+if not meta[2] then return {'gone'} end
 if meta[1] ~= ARGV[1] then return {'lost', meta[3] or ''} end
 local ahead = tonumber(ARGV[2]) - tonumber(meta[2])
 if ahead ~= 0 and ahead ~= 1 then return {'forgot', meta[2]} end
@@ -81,7 +81,7 @@ server has forgotten batches, or that somebody else has written.
 RELEASE: Final = """
 -- KEYS: meta. ARGV: owner.
 if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return {'lost'} end
-redis.call('HSET', KEYS[1], 'owner', '', 'until', '0')
+redis.call('HDEL', KEYS[1], 'owner', 'until', 'name') -- a server whose memory is full takes away, but sets nothing
 return {'released'}
 """
 

@@ -158,6 +158,16 @@ async def test_who_lost_the_lease_writes_nothing_and_ends(valkey: Valkey) -> Non
     await other.close()
 
 
+async def test_that_another_room_had_the_store_meanwhile_is_noticed_too(valkey: Valkey) -> None:
+    place = new_place(valkey)
+    meta = f"{{room:{place.prefix}}}:meta"
+    store = await place.open()
+    await ask(place.address, "HDEL", meta, "owner", "until", "name")
+    with pytest.raises(StoreFailedError, match="another room has taken the store: it has ended again"):
+        await store.write(Batch(FACTS))
+    await store.close()
+
+
 async def test_an_idle_room_notices_that_the_store_is_another_one_s(valkey: Valkey) -> None:
     place = new_place(valkey)
     idle = await place.open(lease_s=0.4)
@@ -179,7 +189,7 @@ async def test_a_store_of_another_version_is_left_alone(valkey: Valkey) -> None:
     await ask(place.address, "HSET", meta, "schema", 2)
     with pytest.raises(StoreFailedError, match="version 2, this program writes 1"):
         await place.open()
-    assert await ask(place.address, "HGET", meta, "owner") == b""
+    assert await ask(place.address, "HGET", meta, "owner") is None
 
 
 async def test_keys_of_somebody_else_are_left_alone_and_nothing_is_half_done(valkey: Valkey) -> None:
