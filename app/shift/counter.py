@@ -30,6 +30,8 @@ _ANSWER_S: Final = 60.0
 _PICK_S: Final = 10.0
 _PAUSE_S: Final = 0.5
 _MOST_TRIES: Final = 4
+_HOLD_TRIES: Final = 2
+"""A buyer whose seats cannot be had gives way to the next one, who may want others."""
 _MOST_STUCK: Final = 3
 _SEATS: Final = 2
 _PAYING: Final = frozenset({"exact-cash", "print"})
@@ -150,7 +152,7 @@ class ClerkShift(Shift):
         """Ask for the hold, as often as the screen proposes to. False: this buyer goes without seats."""
         began = monotonic()
         try:
-            for _ in range(_MOST_TRIES):
+            for _ in range(_HOLD_TRIES):
                 if self.sale is None or len(self.sale.picks) < _SEATS:
                     break
                 self._last_code = ""

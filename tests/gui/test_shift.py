@@ -182,6 +182,28 @@ def test_no_refusal_ends_a_shift(qloop: QLoop, theme: Theme, tmp_path: Path, mon
     qloop.run(whole(), 120)
 
 
+@pytest.mark.long
+def test_seats_whose_hold_has_no_answer_are_let_go(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    """The same seats are asked for twice; then the buyer goes, and the next one is served."""
+
+    async def scene(stage: Stage) -> None:
+        server = stage.showcase.server
+        server.fail(Fault.ANSWER_LOST, "/holds", times=10)
+        stage.way.tell(starts_at=time())
+        await until(lambda: any(sale["state"] == "REFUSED" for sale in stage.sales), "a buyer to go", 60)
+        server.heal()
+        await stage.sold(1)
+
+    async def whole() -> None:
+        stage = Stage(tmp_path)
+        assert await play(stage, scene) == DONE, stage.told["problems"]
+        assert stage.done == stage.really
+        assert len(stage.sales[0]["refusals"]) == 2
+        assert stage.showcase.console.desk.store.sale is None
+
+    qloop.run(whole(), 120)
+
+
 def test_a_house_that_is_gone_ends_the_shift(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         stage.way.path.unlink()
