@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from backend_client.wire.base import DeviceId, EventId, Message, RequestMessage, ShortText
+from backend_client.wire.base import DeviceId, EventId, Message, OperationId, RequestMessage, ShortText
 
 ProviderName = Annotated[str, Meta(min_length=1, max_length=40)]
 
@@ -43,6 +43,13 @@ class ChannelProvidersChange(RequestMessage, frozen=True, kw_only=True):
     providers: Annotated[tuple[ProviderName, ...], Meta(max_length=8)]
     reason: ShortText
     event_id: EventId | None = None
+
+
+class PaymentPageSecret(Message, frozen=True, kw_only=True):
+    """With what the provider's own page code goes on with a payment that asks its buyer; empty when none does."""
+
+    operation_id: OperationId
+    secret: str
 
 
 class CardReader(Message, frozen=True, kw_only=True):

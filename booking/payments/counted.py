@@ -47,6 +47,10 @@ class CountedProvider:
         """See `PaymentProvider.withdraw`."""
         return await self._counted(self._provider.withdraw(operation))
 
+    async def page_secret(self, operation: PaymentOperation) -> str:
+        """See `PaymentProvider.page_secret`: it decides nothing of a payment, it is not counted."""
+        return await self._provider.page_secret(operation)
+
     async def list_movements(self, since: datetime, until: datetime, cursor: str = "") -> MovementPage:
         """See `PaymentProvider.list_movements`: no buyer waits for it, it is not counted."""
         return await self._provider.list_movements(since, until, cursor)

@@ -49,6 +49,10 @@ class MeasuredProvider:
         """See `PaymentProvider.withdraw`."""
         return await self._provider.withdraw(operation)
 
+    async def page_secret(self, operation: PaymentOperation) -> str:
+        """See `PaymentProvider.page_secret`."""
+        return await self._provider.page_secret(operation)
+
     async def list_movements(self, since: datetime, until: datetime, cursor: str = "") -> MovementPage:
         """See `PaymentProvider.list_movements`."""
         return await self._provider.list_movements(since, until, cursor)

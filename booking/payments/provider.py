@@ -108,6 +108,15 @@ class PaymentProvider(Protocol):
         """
         ...
 
+    async def page_secret(self, operation: PaymentOperation) -> str:
+        """With what the provider's own page code asks the buyer of an authorization that waits for one.
+
+        "" when it does not wait, or needs no such code. For the buyer's browser alone: never kept, never logged.
+
+        Raises `ProviderAwayError` without an answer.
+        """
+        ...
+
     async def list_movements(self, since: datetime, until: datetime, cursor: str = "") -> MovementPage:
         """What moved at the provider in [since, until), in no order that is promised, each movement once.
 

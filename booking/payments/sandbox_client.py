@@ -85,6 +85,10 @@ class SandboxProvider:
             return None
         return _read(operation, answer, steps)
 
+    async def page_secret(self, operation: PaymentOperation) -> str:  # noqa: ARG002
+        """See `PaymentProvider.page_secret`: the sandbox's questions are on a page of its own."""
+        return ""
+
     async def list_movements(self, since: datetime, until: datetime, cursor: str = "") -> MovementPage:
         """See `PaymentProvider.list_movements`."""
         after = int(cursor or "0")

@@ -16,7 +16,7 @@ from booking.domain.model import OperationResult, PaymentOperation, ResultOutcom
 from booking.domain.states import OperationKind
 from booking.payments import stripe_listing
 from booking.payments.exponents import InexactAmountError, UnknownExponentError, ledger_amount, provider_amount
-from booking.payments.provider import MovementPage, Remember
+from booking.payments.provider import MovementPage, ProviderAwayError, Remember
 from booking.payments.stripe_calls import Intent, NoAnswerError, RefusedError, StripeCalls, Talk
 from booking.payments.stripe_reading import (
     EXPIRED,
@@ -44,7 +44,10 @@ _GRANTED: Final = frozenset({IntentState.GRANTED, IntentState.CAPTURED})
 
 
 class StripeProvider:
-    """See the module. `remember` keeps an intent's id; `return_url` is where a bank sends the buyer back to."""
+    """See the module. `remember` keeps an intent's id; `return_url` is where a bank sends the buyer back to.
+
+    Without one it asks by Stripe's own page code (`page_secret`).
+    """
 
     name: str = NAME
     payment_method_types: tuple[str, ...] = ("card",)
@@ -141,6 +144,18 @@ class StripeProvider:
 
         return await self._safely(operation, talk, close)
 
+    async def page_secret(self, operation: PaymentOperation) -> str:
+        """See `PaymentProvider.page_secret`: the intent's client secret, asked for anew each time."""
+        if operation.kind is not OperationKind.AUTHORIZE or not operation.provider_ref:
+            return ""
+        try:
+            intent = await self._retrieve(operation.provider_ref, Talk())
+        except (RefusedError, NoAnswerError) as error:
+            raise ProviderAwayError("The intent could not be read.") from error
+        if state_of(intent) is not IntentState.ACTION or key_of(intent) != operation.idempotency_key:
+            return ""
+        return str(intent.get("client_secret") or "")
+
     async def list_movements(self, since: datetime, until: datetime, cursor: str = "") -> MovementPage:
         """See `PaymentProvider.list_movements`."""
         return await stripe_listing.page(self._calls, self.name, since, until, cursor)
@@ -184,7 +199,9 @@ class StripeProvider:
         """Confirm an intent that nobody has confirmed; tell of any other."""
         if state_of(intent) is not IntentState.NOT_STARTED:
             return await self._of_intent(operation, intent, talk) or self._unknown(operation, talk)
-        params: Any = {"expand": _EXPAND} | ({"return_url": self._return_url} if self._return_url else {})
+        # A bank asks on a page of its own, which sends the buyer back; or within ours, by Stripe's code.
+        asks: Any = {"return_url": self._return_url} if self._return_url else {"use_stripe_sdk": True}
+        params: Any = {"expand": _EXPAND} | asks
         call = self._calls.v1.payment_intents.confirm_async(
             str(intent["id"]), params, {"idempotency_key": f"{operation.idempotency_key}:confirm"}
         )

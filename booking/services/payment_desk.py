@@ -15,7 +15,7 @@ from booking.domain.model import PaymentOperation, SettledStep
 from booking.domain.states import OperationKind, OperationStatus
 from booking.payments.measured import MeasuredProvider
 from booking.payments.pace import CheckoutPace
-from booking.payments.provider import READER, PaymentProvider
+from booking.payments.provider import READER, REDIRECT, PaymentProvider, ProviderAwayError
 from booking.services import drive_operation
 from booking.store.database import Database
 
@@ -74,6 +74,28 @@ class PaymentDesk:
             return None
         return await drive_operation.follow_up(self._db, provider, step)
 
+    async def page_secret(self, operation: PaymentOperation) -> str:
+        """What the provider's page code needs to ask an authorization's buyer; "" when nobody waits for that.
+
+        An authorization whose buyer has answered is looked at then: the buyer waits, and the event of it may be late.
+
+        Raises:
+            UnavailableError: its provider is none of this process, or did not answer.
+        """
+        waits = operation.status is OperationStatus.ACTION_REQUIRED and operation.kind is OperationKind.AUTHORIZE
+        if not waits or operation.next_action.startswith((REDIRECT, READER)):
+            return ""
+        provider = self._providers.get(operation.provider)
+        if provider is None:
+            raise UnavailableError("The provider cannot be asked here.")
+        try:
+            secret = await provider.page_secret(operation)
+        except ProviderAwayError:
+            raise UnavailableError("The provider does not answer just now.", retry_after_s=2) from None
+        if not secret:
+            await self._look(provider, operation)
+        return secret
+
     async def close(self) -> None:
         """Stop watching; the worker goes on."""
         for task in self._watching:
@@ -95,10 +117,16 @@ class PaymentDesk:
         while asyncio.get_running_loop().time() < until:
             await asyncio.sleep(self._look_every_s)
             try:
-                step = await drive_operation.look(self._db, provider, operation)
-                if step is not None:
-                    self.pace.ended(operation.order_id)
-                    await drive_operation.follow_up(self._db, provider, step)
+                if await self._look(provider, operation):
                     return
             except UnavailableError as error:
                 log.warning("operation %s is not watched for a moment: %s", operation.operation_id, error.code)
+
+    async def _look(self, provider: PaymentProvider, operation: PaymentOperation) -> bool:
+        """Ask about an operation that waits for a person, and go on when it has ended. Whether it has."""
+        step = await drive_operation.look(self._db, provider, operation)
+        if step is None:
+            return False
+        self.pace.ended(operation.order_id)
+        await drive_operation.follow_up(self._db, provider, step)
+        return True

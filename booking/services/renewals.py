@@ -1,7 +1,7 @@
 """How a fan's account outlives its access token (R8, R42): with a secret of the browser's own, used once.
 
-An account has no name and no password: whoever has its secret has the account. An access token lives `ACCOUNT_LIFE`; the
-secret gives another one, before or after the token has ended, until `RENEWABLE_FOR` after the account was opened.
+An account has no name and no password: whoever has its secret has the account. An access token lives `ACCOUNT_LIFE`;
+the secret gives another one, before or after the token has ended, until `RENEWABLE_FOR` after the account was opened.
 The browser makes its secrets itself, and with each use names the next one, which it has kept before it asks. So a
 request whose answer was lost is repeated with the same two secrets, however much later, and means the same; a second
 use with another successor tells that the secret is in two hands, and ends this browser's hold on the account. Others

@@ -7,7 +7,7 @@ from typing import Final
 from backend_client import wire
 from booking.web.calls import Answer, KeyRule, Route
 from booking.web.handlers import providers, webhooks
-from booking.web.who import ADMINS, ANYONE, BUYERS, OPERATORS
+from booking.web.who import ADMINS, ANYONE, BUYERS, FANS, OPERATORS
 
 _EVENT_BODY: Final = 256 * 1024
 """The largest event that a provider sends has a payment with all that belongs to it."""
@@ -20,6 +20,10 @@ PROVIDER_ROUTES: Final[tuple[Route, ...]] = (
     Route(
         "POST", "/v1/payments/{operation_id}/withdraw", providers.withdraw, BUYERS,
         "Call off an authorization that is not granted", KeyRule.REQUIRED, (Answer(200, wire.PaymentAnswer),),
+    ),
+    Route(
+        "GET", "/v1/payments/{operation_id}/page-secret", providers.page_secret, FANS,
+        "With what the provider's page code asks the buyer", KeyRule.READS, (Answer(200, wire.PaymentPageSecret),),
     ),
     Route(
         "GET", "/v1/payment-providers", providers.list_channels, OPERATORS,

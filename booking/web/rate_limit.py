@@ -41,6 +41,8 @@ ALLOWANCES: Final[Mapping[str, Allowance]] = MappingProxyType(
         "hold-per-address": Allowance(100, 400),
         "change-per-address": Allowance(200, 800),
         "account-per-address": Allowance(1, 20),
+        "page-secret-per-account": Allowance(0.5, 6),
+        "page-secret-per-address": Allowance(20, 100),
         "renewal-per-address": Allowance(5, 100),
         "sign-in-per-address": Allowance(5, 100),
     }
@@ -55,6 +57,7 @@ _KIND_OF_ROUTE: Final[Mapping[str, str]] = MappingProxyType(
         "POST /v1/renewals/next": "renewal",
         "POST /v1/renewals/spare": "renewal",
         "POST /v1/renewals/end": "renewal",
+        "GET /v1/payments/{operation_id}/page-secret": "page-secret",  # each asks the provider
         "POST /v1/staff/login": "sign-in",
         "POST /v1/staff/refresh": "sign-in",
     }
@@ -99,7 +102,7 @@ class RateLimits:
         self.refused = 0
 
     def admit(self, route: str, changes: bool, caller: Caller | None, address: str | None) -> None:
-        """Count a call of `route` (`POST /v1/…`); reads are not counted.
+        """Count a call of `route` (`POST /v1/…`); reads are not counted, but for those that ask others.
 
         Raises:
             RateLimitedError: one of the caller's buckets is empty; nothing is counted then. It says when to come again.

@@ -12,6 +12,7 @@ SIGNED_IN: Final[Who] = frozenset(Role)
 STAFF: Final[Who] = SIGNED_IN - {Role.FAN}
 SELLERS: Final[Who] = STAFF - {Role.OPS}
 BUYERS: Final[Who] = SELLERS | {Role.FAN}
+FANS: Final[Who] = frozenset({Role.FAN})
 LEADERS: Final[Who] = frozenset({Role.SUPERVISOR, Role.ADMIN})
 OPERATORS: Final[Who] = LEADERS | {Role.OPS}
 ADMINS: Final[Who] = frozenset({Role.ADMIN})

@@ -41,7 +41,7 @@ _KINDS = (
     ("GET", r"/v1/payment_intents/[^/]+", "retrieve"),
     ("GET", r"/v1/(payment_intents|refunds|events|balance_transactions)", "list"),
 )
-_REJECTED = {"confirm": ("return_url",), "list": ("created",)}
+_REJECTED = {"confirm": ("return_url", "use_stripe_sdk"), "list": ("created",)}
 """Parameters that localstripe rejects and Stripe takes: taken off, the adapter has to do without their effect."""
 HANG_S = 60.0
 

@@ -57,6 +57,17 @@ def refused_s(rates: RateLimits, caller: Caller | None, address: str | None = No
 # ------------------------------------------------------------ buckets
 
 
+def test_a_read_that_asks_the_provider_is_counted_by_account() -> None:
+    """Each look at a payment's question is a call of the provider, whose own limit all buyers share."""
+    rates, ana = limits(Watch(), page_secret_per_account=Allowance(0.5, 2)), fan()
+    read = "GET /v1/payments/{operation_id}/page-secret"
+    for _ in range(2):
+        rates.admit(read, changes=False, caller=ana, address=None)
+    with pytest.raises(RateLimitedError):
+        rates.admit(read, changes=False, caller=ana, address=None)
+    rates.admit(read, changes=False, caller=fan(), address=None)
+
+
 def test_an_account_may_burst_and_then_goes_on_at_its_rate() -> None:
     watch = Watch()
     rates, ana = limits(watch, hold_per_account=Allowance(0.5, 3)), fan()

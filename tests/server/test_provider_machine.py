@@ -109,6 +109,9 @@ class Double:
         known = self.ledger.operations.get(operation.idempotency_key)
         return None if known is None else _result(known)
 
+    async def page_secret(self, operation: PaymentOperation) -> str:
+        return ""
+
     async def list_movements(self, since: datetime, until: datetime, cursor: str = "") -> MovementPage:
         return MovementPage(())
 

@@ -150,8 +150,15 @@ async def test_a_challenge_is_a_next_action_and_ends_as_the_buyer_answers(under:
     result = await under.provider.authorize(asked)
     assert (result.outcome, result.next_action) == (ResultOutcome.ACTION_REQUIRED, "stripe:use_stripe_sdk")
     (intent,) = under.intents(asked)
+    assert await under.provider.page_secret(under.kept_of(asked)) == intent["client_secret"]
+    assert await under.provider.page_secret(replace(under.kept_of(asked), idempotency_key="another")) == ""
+    assert all(str(intent["client_secret"]) not in step.body for step in result.evidence)
+    under.fault("retrieve", "status_500")
+    with pytest.raises(ProviderAwayError):
+        await under.provider.page_secret(under.kept_of(asked))
     answer = {"client_secret": intent["client_secret"], "success": str(passes).lower()}
     under.lab.ask("POST", f"/v1/payment_intents/{intent['id']}/_authenticate", answer)
+    assert await under.provider.page_secret(under.kept_of(asked)) == "", "nobody is asked any more"
     told = await under.provider.enquire(under.kept_of(asked))
     assert told is not None
     expected = (ResultOutcome.SUCCEEDED, "") if passes else (

@@ -81,6 +81,7 @@ EXPECTED: dict[str, set[Role | None]] = {
     "GET /v1/plans/{plan_id}/versions/{version}": LEADERS,
     "POST /v1/webhooks/{provider}": ANYONE,
     "POST /v1/payments/{operation_id}/withdraw": BUYERS,
+    "GET /v1/payments/{operation_id}/page-secret": {Role.FAN},
     "GET /v1/payment-providers": OPERATORS,
     "PUT /v1/payment-providers": {Role.ADMIN},
     "GET /v1/readers": OPERATORS,

@@ -70,6 +70,19 @@ async def withdraw(call: Call) -> Response:
     return answer_outcome(Outcome(PaymentStep(now, order), replayed=False), wire.PaymentAnswer, 200)
 
 
+async def page_secret(call: Call) -> Response:
+    """With what the provider's page code asks the buyer, for the buyer's own browser; asked for, never kept."""
+    operation = await take_payment.read_operation(call.db, call.id("operation_id"))
+    await orders.read_order(call.db, call.signed_in, operation.order_id)  # nobody's but the buyer's
+    desk = call.services.providers.desk
+    if desk is None:
+        raise UnavailableError("No provider can be asked here.")
+    secret = await desk.page_secret(operation)
+    response = answer(wire.PaymentPageSecret(operation_id=wire.OperationId(operation.operation_id), secret=secret))
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
 async def figures(call: Call) -> Response:
     """The pace of checkouts and what became of events, in this process."""
     mine = call.services.providers
