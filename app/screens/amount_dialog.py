@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.i18n import figures
+from widgets.answer_dialog import AnswerDialog
 from widgets.build import column, label, row
-from widgets.key_gate import keyboard
 from widgets.money_edit import MoneyEdit
 from widgets.theme import Theme
 
-_ENTER = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 _QUICK_IN_A_ROW = 3
 
 
-class AmountDialog(QDialog):
-    """`field` is where the amount is typed; `quick` are buttons with amounts that go into it.
-
-    Enter that is still held down from the button which opened the dialog is no answer.
-    """
+class AmountDialog(AnswerDialog):
+    """`field` is where the amount is typed; `quick` are buttons with amounts that go into it."""
 
     def __init__(self, theme: Theme, title: str, currency: str, quick: Sequence[int], parent: QWidget) -> None:
         super().__init__(parent)
@@ -77,7 +72,6 @@ class AmountDialog(QDialog):
         for button in buttons:
             button.setAccessibleName(button.text())
             button.setMinimumHeight(self._theme.sizes["touch"])
-            button.setAutoDefault(False)
             line.addWidget(button, 1 if button is buttons[0] else 2)
         buttons[-1].setDefault(True)
         return line
@@ -88,17 +82,6 @@ class AmountDialog(QDialog):
         offered = [button for button in self._offers if not button.isHidden()]
         offered[-1].setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _ENTER and not keyboard.press(repeats=event.isAutoRepeat()):
-            event.accept()
-            return
-        super().keyPressEvent(event)
-
-    def keyReleaseEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _ENTER and not event.isAutoRepeat():
-            keyboard.release()
-        super().keyReleaseEvent(event)
-
 
 class AmountButton(QPushButton):
     """One amount. It is told as an object: an `int` of a signal has 32 bits, and an amount may have more."""
@@ -108,7 +91,6 @@ class AmountButton(QPushButton):
     def __init__(self, text: str, amount_minor: int) -> None:
         super().__init__(text)
         self.amount_minor = amount_minor
-        self.setAutoDefault(False)
         self.setAccessibleName(text)
         self.clicked.connect(self._on_clicked)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QButtonGroup, QDialog, QProgressBar, QPushButton, QRadioButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QProgressBar, QPushButton, QRadioButton, QWidget
 
 from app.i18n import _
+from widgets.answer_dialog import AnswerDialog
 from widgets.build import column, label, row
 from widgets.choice_box import ChoiceBox
 from widgets.filled_button import FilledButton
@@ -16,7 +17,7 @@ _SHOWN_AFTER_MS = 400
 _FINE = 1000
 
 
-class ChartDialog(QDialog):
+class ChartDialog(AnswerDialog):
     """`paper` and `printer` are the answer; an empty printer means a PDF file."""
 
     def __init__(self, theme: Theme, printers: list[str], parent: QWidget) -> None:
@@ -72,7 +73,7 @@ class ChartDialog(QDialog):
         self.print.setFocus()
 
 
-class ChartProgress(QDialog):
+class ChartProgress(AnswerDialog):
     """How far the chart is, and the way to stop it; it comes up only where that takes a while."""
 
     stopped = Signal()

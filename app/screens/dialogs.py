@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QDialog, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.core.prices import change_minor
 from app.i18n import _, figures
 from app.models.quick_tender import quick_tenders
 from app.screens.amount_dialog import AmountDialog
 from app.screens.words import Advice, advice_for
+from widgets.answer_dialog import AnswerDialog
 from widgets.build import column, frame, label, row, set_tone
 from widgets.countdown import Countdown, Urgency
 from widgets.filled_button import FilledButton
@@ -138,7 +139,7 @@ class CashDialog(AmountDialog):
         return ""
 
 
-class AskDialog(QDialog):
+class AskDialog(AnswerDialog):
     """A question with two answers; the careful one has the keyboard."""
 
     def __init__(self, theme: Theme, words: Advice, yes: str, no: str, parent: QWidget) -> None:
@@ -154,7 +155,6 @@ class AskDialog(QDialog):
         for button in (self.yes, self.no):
             button.setAccessibleName(button.text())
             button.setMinimumHeight(theme.sizes["touch"])
-            button.setAutoDefault(False)
         self.no.setDefault(True)
         self.yes.clicked.connect(self.accept)
         self.no.clicked.connect(self.reject)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QDialog, QPushButton, QTabBar, QWidget
+from PySide6.QtWidgets import QPushButton, QTabBar, QWidget
 
 from app.i18n import _
 from app.screens import keys, ops_keys
 from app.screens.key_list import LIST_PX, keys_grid
 from app.screens.keys import Key
+from widgets.answer_dialog import AnswerDialog
 from widgets.build import column, label, row
 from widgets.theme import Theme
 
@@ -17,7 +18,7 @@ _NARROW_PX = 460
 _SIDES = 3
 
 
-class KeysDialog(QDialog):
+class KeysDialog(AnswerDialog):
     """Every key of the counter, its map and the mouse, and how to go elsewhere."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -47,7 +48,7 @@ class KeysDialog(QDialog):
         self.adjustSize()
 
 
-class ListKeysDialog(QDialog):
+class ListKeysDialog(AnswerDialog):
     """What the keyboard does in a list, and how to go elsewhere."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -57,7 +58,7 @@ class ListKeysDialog(QDialog):
         self.setMinimumWidth(_NARROW_PX)
 
 
-class OpsKeysDialog(QDialog):
+class OpsKeysDialog(AnswerDialog):
     """What the keyboard does on the operators' screen, and how to go elsewhere."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -87,7 +88,7 @@ def _page(theme: Theme, sides: Sequence[Sequence[_Group]]) -> QWidget:
     return page
 
 
-def _build(dialog: QDialog, theme: Theme, *parts: QWidget) -> None:
+def _build(dialog: AnswerDialog, theme: Theme, *parts: QWidget) -> None:
     """Title, parts and a button to close."""
     dialog.setWindowTitle(_("Keys"))
     dialog.setAccessibleName(_("Keys"))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QLayout, QPushButton, QWidget
 
 from app.core.ops_board import OpsBoard
 from app.core.ops_waits import WaitRow
@@ -19,6 +19,7 @@ from app.screens.ops_preview_words import change_words, difference_words, waitin
 from app.screens.ops_words import reason_words, session_state_words, statement_words, undo_words
 from app.screens.words import Advice, advice_for
 from backend_client.wire import AdmissionPreview, OpsSession
+from widgets.answer_dialog import AnswerDialog
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row, text_field
 from widgets.charts.rate_path import RatePath
@@ -29,10 +30,9 @@ from widgets.theme import Theme
 _WIDTH_PX = 560
 _LONGEST_REASON = 200
 _ROOM_FOR_PATH_PX = 640
-_ENTER = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 
 
-class ActDialog(QDialog):
+class ActDialog(AnswerDialog):
     """A title, what will happen, a reason, two answers. `sent` when the person means it."""
 
     sent = Signal()
@@ -54,7 +54,7 @@ class ActDialog(QDialog):
         self.send = AsyncButton(yes, "danger" if danger else "primary")
         self.cancel = QPushButton(_("Cancel"))
         self.cancel.setAccessibleName(self.cancel.text())
-        self.cancel.setAutoDefault(False)
+        self.send.setDefault(True)
         for button in (self.send, self.cancel):
             button.setMinimumHeight(theme.sizes["touch"])
         self.inside = column(theme, gap="small")
@@ -117,11 +117,7 @@ class ActDialog(QDialog):
         return handled
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _ENTER:
-            if self.send.isEnabled() and not self.send.busy and not event.isAutoRepeat():
-                self.send.click()
-            event.accept()
-        elif event.key() == Qt.Key.Key_Escape and self.send.busy:
+        if event.key() == Qt.Key.Key_Escape and self.send.busy:
             event.accept()
         else:
             super().keyPressEvent(event)

@@ -46,6 +46,8 @@ class PartDialog(AmountDialog):
         self.cancel = QPushButton(_("Cancel"))
         self._build()
         self.card.setVisible(by_card)
+        if not by_card:
+            self.cash.setDefault(True)
         self.amount.amount_changed.connect(self._on_amount_changed)
         self.card.clicked.connect(self._on_card_clicked)
         self.cash.clicked.connect(self._on_cash_clicked)

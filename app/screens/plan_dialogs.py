@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QDialog, QLayout, QListWidget, QListWidgetItem, QPushButton, QWidget
+from PySide6.QtWidgets import QLayout, QListWidget, QListWidgetItem, QPushButton, QWidget
 
 from app.i18n import _, figures, ngettext
 from app.screens.key_list import keys_grid
 from app.screens.keys import ON_PLAN
 from app.screens.plan_fields import captioned, plain_button
 from backend_client.wire import PlanEvent, Venue, VenuePlan, VenuePlanList
+from widgets.answer_dialog import AnswerDialog
 from widgets.build import column, label, row, scrolling, text_field
 from widgets.choice_box import ChoiceBox
 from widgets.filled_button import FilledButton
@@ -21,7 +22,7 @@ _WIDTH_PX, _HEIGHT_PX = 560, 420
 _ROLE = Qt.ItemDataRole.UserRole
 
 
-class PlanDialog(QDialog):
+class PlanDialog(AnswerDialog):
     """A title, something in the middle, and two answers."""
 
     def __init__(self, theme: Theme, title: str, yes: str, parent: QWidget) -> None:
@@ -33,7 +34,6 @@ class PlanDialog(QDialog):
         for button in (self.yes, self.no):
             button.setAccessibleName(button.text())
             button.setMinimumHeight(theme.sizes["touch"])
-        self.no.setAutoDefault(False)
         self.yes.setDefault(True)
         self.yes.clicked.connect(self.accept)
         self.no.clicked.connect(self.reject)
@@ -175,7 +175,7 @@ class EventsOnPlanDialog(PlanDialog):
         self.yes.setEnabled(bool(self.chosen and self.reason.text().strip()))
 
 
-class PlanKeysDialog(QDialog):
+class PlanKeysDialog(AnswerDialog):
     """The keys of the editor."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:

@@ -8,11 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QApplication,
     QButtonGroup,
-    QDialog,
     QHBoxLayout,
     QPushButton,
     QRadioButton,
@@ -35,6 +33,7 @@ from app.screens.order_words import ticket_status
 from app.screens.refund_words import charge_line, fault_words, limit_words, why_not_refundable
 from app.screens.words import Advice, seat_name
 from backend_client.wire import OperationKind, RefundableOrder, RefundableTicket, RefundWay, TicketId, TicketStatus
+from widgets.answer_dialog import AnswerDialog
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row, scrolling, text_field
 from widgets.status_banner import StatusBanner
@@ -48,8 +47,11 @@ _AROUND_PX = 240
 _LEAST_PX = 160
 
 
-class RefundDialog(QDialog):
-    """`refund` False makes tickets void without money. `sent` when the person has decided; `choice` is what."""
+class RefundDialog(AnswerDialog):
+    """`refund` False makes tickets void without money. `sent` when the person has decided; `choice` is what.
+
+    Enter outside of a button sends nothing.
+    """
 
     sent = Signal()
 
@@ -199,7 +201,6 @@ class RefundDialog(QDialog):
         for button in (self.all_button, self.none_button):
             button.setProperty("role", "quiet")
             button.setAccessibleName(figures().spoken((button.text(), _("Tickets"))))
-            button.setAutoDefault(False)
             head.addWidget(button)
         inside.addLayout(head)
         inside.addWidget(self._ticket_list())
@@ -229,7 +230,6 @@ class RefundDialog(QDialog):
         end.addWidget(self.cancel)
         end.addWidget(self.send)
         self.cancel.setAccessibleName(self.cancel.text())
-        self.cancel.setAutoDefault(False)
         for button in (self.cancel, self.send):
             button.setMinimumHeight(self._theme.sizes["touch"])
         return end
@@ -317,12 +317,6 @@ class RefundDialog(QDialog):
         if focused is not None and self._area.isAncestorOf(focused):
             self._area.ensureWidgetVisible(focused)
         return moved
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
-            event.accept()  # Enter on a box or in the empty dialog sends nothing
-            return
-        super().keyPressEvent(event)
 
 
 class _TicketBox(TickBox):

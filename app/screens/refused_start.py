@@ -7,12 +7,13 @@ import sqlite3
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QPushButton
+from PySide6.QtWidgets import QPushButton
 
 from app.core.errors import ConsoleError, DeviceFileNotWrittenError, JournalWriteError
 from app.i18n import _
 from app.screens.words import Advice, advice_for
 from backend_client.errors import BookingClientError
+from widgets.answer_dialog import AnswerDialog
 from widgets.build import column, label, row
 from widgets.theme import Theme
 
@@ -20,7 +21,7 @@ _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 _FULL_AT_SQLITE: Final = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 
 
-class RefusedStart(QDialog):
+class RefusedStart(AnswerDialog):
     """What is the matter, where, and what to do."""
 
     def __init__(self, theme: Theme, words: Advice, where: str) -> None:
