@@ -24,6 +24,7 @@ from booking.store.database import Database
 from booking.web.calls import OpsServices, PaymentStarter, ProviderServices, Route, Services
 from booking.web.client_address import Network
 from booking.web.cross_origin import CrossOrigin
+from booking.web.feed_places import FeedPlaces
 from booking.web.feed_socket import serve_feed
 from booking.web.gate import Endpoint, Front
 from booking.web.ops_board import OpsBoard
@@ -104,6 +105,7 @@ def create_app(
     trusted_proxies: Sequence[Network] = (),
     page_origins: Collection[str] = (),
     figures: FigureSource | None = None,
+    feeds: FeedPlaces | None = None,
 ) -> Application:
     """The API over `db`. `payments` takes an opened authorization to its provider at once; by default the desk.
 
@@ -123,6 +125,7 @@ def create_app(
         OpsServices(
             standing, None if standing is None else OpsBoard(standing), "" if figures is None else figures.metrics_token
         ),
+        feeds or FeedPlaces(),
     )  # fmt: skip
     return Application(services, page_origins=page_origins, watch=watch)
 

@@ -27,6 +27,7 @@ from booking.services.webhooks import Webhooks
 from booking.store.database import Database
 from booking.web import addresses
 from booking.web.client_address import Network
+from booking.web.feed_places import FeedPlaces
 from booking.web.headers import header
 from booking.web.ops_board import OpsBoard
 from booking.web.rate_limit import RateLimits
@@ -99,7 +100,8 @@ class Services:
     """What handlers work with. `payments` drives provider payments at once; None without a provider.
 
     `rates`: how often somebody may call; None for no limit. `trusted_proxies`: who may say for whom they call.
-    `admission`: the gate of events with a waiting room. `meter` counts what this process does.
+    `admission`: the gate of events with a waiting room. `meter` counts what this process does. `feeds`: who may follow
+    a map.
     """
 
     db: Database
@@ -111,6 +113,7 @@ class Services:
     admission: AdmissionGate | None = None
     meter: Meter = field(default_factory=Meter)
     ops: OpsServices = OpsServices()
+    feeds: FeedPlaces = field(default_factory=FeedPlaces)
 
 
 PaymentStarter = Callable[[PaymentOperation], Coroutine[Any, Any, SettledStep | None]]

@@ -1,7 +1,8 @@
 """When a projection's changes are shown: at most so many batches a second, the first one at once.
 
 One publisher for each event and layout. Clients wait here instead of each having a queue: a client that is slow finds,
-when it comes back, one larger delta, and when even the ring has moved past it, a resync. So no client costs memory.
+when it comes back, one larger delta, and when even the ring has moved past it, a resync. So nothing grows with a client
+that is slow.
 """
 
 from __future__ import annotations

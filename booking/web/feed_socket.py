@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -30,6 +30,7 @@ from booking.services.sign_in import expiry_of_token
 from booking.web import addresses, problems
 from booking.web.bodies import invalid
 from booking.web.calls import Call, Route, Services
+from booking.web.client_address import client_address
 from booking.web.gate import bearer_token, caller_for, is_gone, request_id_of, response_for
 from booking.web.handlers.read import layout_for
 from booking.web.seat_projection import encode_text
@@ -74,27 +75,30 @@ class Wish:
 
 
 async def serve_feed(socket: WebSocket, route: Route, services: Services) -> None:
-    """Check the caller, then stream until either side ends."""
-    try:
-        addresses.check_path(socket.scope["path"], socket.scope.get("raw_path") or b"")
-        token = bearer_token(socket.headers.get("authorization", ""))
-        caller = await caller_for(services.db, token, route.who)
-        ends_at = None if token is None else await expiry_of_token(services.db, token)
-        wish = Wish.from_query(addresses.parse_query(socket.scope["query_string"]))
-        event_id = addresses.event_id_of(socket.path_params)
-        feed = await services.seats.feed(event_id)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the answer is a problem
-        await deny(socket, error)
-        return
-    await socket.accept()
-    layout = layout_for(caller) if wish.binary else Layout.PUBLIC
-    tiers = services.seats.following_tiers(event_id, feed) if wish.tiers else nullcontext()
-    feed.followers += 1
-    try:
-        with tiers:
-            await stream_until_closed(socket, Stream(services.seats, feed, layout, wish, services.meter), ends_at)
-    finally:
-        feed.followers -= 1
+    """Check the caller, find a place, then stream until either side ends."""
+    with ExitStack() as places:
+        try:
+            addresses.check_path(socket.scope["path"], socket.scope.get("raw_path") or b"")
+            token = bearer_token(socket.headers.get("authorization", ""))
+            caller = await caller_for(services.db, token, route.who)
+            ends_at = None if token is None else await expiry_of_token(services.db, token)
+            wish = Wish.from_query(addresses.parse_query(socket.scope["query_string"]))
+            event_id = addresses.event_id_of(socket.path_params)
+            feed = await services.seats.feed(event_id)
+            address = client_address(socket.scope, services.trusted_proxies)
+            places.enter_context(services.feeds.taking(caller, address))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the answer is a problem
+            await deny(socket, error)
+            return
+        await socket.accept()
+        layout = layout_for(caller) if wish.binary else Layout.PUBLIC
+        tiers = services.seats.following_tiers(event_id, feed) if wish.tiers else nullcontext()
+        feed.followers += 1
+        try:
+            with tiers:
+                await stream_until_closed(socket, Stream(services.seats, feed, layout, wish, services.meter), ends_at)
+        finally:
+            feed.followers -= 1
 
 
 class Streaming(Protocol):

@@ -31,6 +31,7 @@ from booking.web.application import FigureSource, create_app
 from booking.web.calls import ProviderServices
 from booking.web.client_address import parse_network
 from booking.web.cross_origin import parse_origin
+from booking.web.feed_places import MOST_FEEDS, MOST_FEEDS_OF_ADDRESS, FeedPlaces
 from booking.web.listening import add_listening_arguments, check_listening, run_loop, serve_until
 from booking.web.rate_limit import ALLOWANCES, RateLimits, parse_allowance
 
@@ -67,6 +68,14 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--metrics-token", action="store_true",
         help=f"whoever reads /metrics shows the secret {METRICS_TOKEN}; without it only this machine reads them",
     )  # fmt: skip
+    parser.add_argument(
+        "--most-feeds", type=int, default=MOST_FEEDS, metavar="N",
+        help="how many maps fans may follow here at once, at 175 kB each; staff are not counted",
+    )  # fmt: skip
+    parser.add_argument(
+        "--most-feeds-of-address", type=int, default=MOST_FEEDS_OF_ADDRESS, metavar="N",
+        help="the same from one address",
+    )  # fmt: skip
     _add_rate_arguments(parser)
     own_process.add_process_arguments(parser)
     chosen = parser.parse_args(arguments)
@@ -74,6 +83,8 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         parser.error("--dsn or TAQUILLA_DSN is needed")
     if chosen.most_checkouts < LEAST:
         parser.error(f"--most-checkouts is {LEAST} or more")
+    if min(chosen.most_feeds, chosen.most_feeds_of_address) < 1:
+        parser.error("--most-feeds and --most-feeds-of-address are 1 or more")
     check_listening(parser, chosen)
     return chosen
 
@@ -100,6 +111,7 @@ async def _serve(chosen: argparse.Namespace) -> None:
                 app = create_app(
                     db, providers=providers, rates=rates, trusted_proxies=chosen.trusted_proxy,
                     page_origins=chosen.page_origin, figures=figures,
+                    feeds=FeedPlaces(chosen.most_feeds, chosen.most_feeds_of_address),
                 )  # fmt: skip
                 await serve_until(end, chosen, app)
         finally:

@@ -16,9 +16,11 @@ from websockets.exceptions import InvalidStatus
 
 from backend_client import wire
 from backend_client.seat_frames import Delta, Layout, decode_snapshot
-from booking.domain.caller import Role
+from booking.domain.caller import Caller, Role
+from booking.domain.errors import BusyError, RateLimitedError
 from booking.services import sequence_feed, sign_in
 from booking.store.database import Database
+from booking.web.feed_places import FeedPlaces
 from tests.server.box_office import Desk, fan, make_event, till
 from tests.server.feed_line import SOON_S, feed, next_frame
 from tests.server.web_api import PASSWORD
@@ -69,6 +71,42 @@ async def states_until(socket: ClientConnection, *seats: int) -> tuple[dict[int,
         deltas.append(delta)
         states |= dict(zip(delta.seats.tolist(), delta.states.tolist(), strict=True))
     return states, deltas
+
+
+async def test_feeds_have_places_and_staff_always_one(
+    dsn: str, tmp_path: Path, sequencer: None, database: Database, event_id: int
+) -> None:
+    """A socket costs 175 kB: one address that opens thousands would take the sale with it."""
+    words = ("serve", "--dsn", dsn, "--most-feeds", "2")
+    async with running(*words, folder=tmp_path) as api, feed(api, event_id), feed(api, event_id) as (second, _):
+        with pytest.raises(InvalidStatus) as refused:
+            async with feed(api, event_id):
+                pass
+        assert refused.value.response.status_code == 503
+        assert int(refused.value.response.headers["Retry-After"]) > 0
+        async with feed(api, event_id, "?form=binary", await staff_token(database)):
+            pass
+        await second.close()
+        async with asyncio.timeout(60):
+            while True:
+                try:
+                    async with feed(api, event_id):
+                        break
+                except InvalidStatus:
+                    await asyncio.sleep(0.05)
+
+
+def test_one_address_has_so_many_feeds_and_leaves_the_others_theirs() -> None:
+    places = FeedPlaces(most=3, most_of_address=2)
+    with places.taking(None, "192.0.2.1"), places.taking(Caller.fan(uuid4()), "192.0.2.1"):
+        with pytest.raises(RateLimitedError) as refused, places.taking(None, "192.0.2.1"):
+            raise AssertionError("it has a place")
+        assert refused.value.retry_after_s
+        with places.taking(None, "192.0.2.2"), pytest.raises(BusyError), places.taking(None, None):
+            raise AssertionError("it has a place")
+        assert places.taken == 2
+    with places.taking(None, "192.0.2.1"):
+        assert places.taken == 1
 
 
 async def test_a_hold_shows_at_a_console_with_who_holds_it(api: Running, database: Database, event_id: int) -> None:
