@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.core.ops_board import OpsView
 from app.i18n import _
 from app.screens.ops_dialogs import ActDialog, AdmissionDialog, SessionDialog
+from app.screens.ops_rule_dialog import RuleDialog
 from app.screens.ops_screen import ALARMS, BLOCKERS, LIVE, LOG, OpsScreen
 from app.screenshot_money import MoneyScenes
 from app.screenshot_steps import ScreenshotError
@@ -93,11 +94,27 @@ class OpsScenes(MoneyScenes):
         screen.show_page(ALARMS)
         await self._rest()
         self._picture("ops-alarms")
+        await self._see_limit()
         screen.show_page(LOG)
         await self._until(lambda: bool(screen.log.shown), "the log")
         await self._rest()
         self._picture("ops-log")
         screen.show_page(LIVE)
+
+    async def _see_limit(self) -> None:
+        """Another limit than the one that rings, and a colleague who was faster."""
+        self._press(self._ops.alarms.change)
+        dialog = await self._act_dialog(RuleDialog)
+        if isinstance(dialog, RuleDialog):
+            for name, text in (("raise_at", "900"), ("clear_at", "700")):
+                dialog.fields.edits[name].setText(text)
+                dialog.fields.typed.emit(name, text)
+            dialog.reason.setText(_("The derby begins at eight"))
+        await self._until(lambda: not self._open.console.deeds.is_running("try-limit"), "what it is tried on")
+        await self._turn()
+        self._picture("ops-limit", dialog)
+        dialog.reject()
+        await self._rest()
 
     async def _see_admission(self) -> None:
         screen, board = self._ops, self._store.ops

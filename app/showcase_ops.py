@@ -16,6 +16,8 @@ from backend_client.testing_ops import Minutes, plain_control
 from backend_client.testing_rules import delivered
 from backend_client.wire import (
     AdmissionReason,
+    Cause,
+    CauseCode,
     OpsAlarm,
     OpsAlarmRule,
     OpsFigure,
@@ -180,7 +182,8 @@ def _raise(server: FakeBookingServer, now: datetime, last: _Second) -> None:
     if ops.control is not None and ops.control.room is not None:
         room = replace(ops.control.room, waiting=int(last.event[F.ROOM_WAITING]), active=420,
                        let_in_per_minute=last.event[F.ADMISSION_MEASURED_PER_MIN])  # fmt: skip
-        ops.control = replace(ops.control, per_minute=rate, reason=AdmissionReason.STRAIN, room=room)
+        ops.control = replace(ops.control, per_minute=rate, reason=AdmissionReason.STRAIN, room=room,
+                              cause=_over_limit(last.house[F.HOLD_P99_MS]))  # fmt: skip
     newest = ops.told[-1]
     ops.told[-1] = replace(newest, alarms=ops.alarms[:2])
     ops.log = list(_log(now, event))
@@ -188,9 +191,9 @@ def _raise(server: FakeBookingServer, now: datetime, last: _Second) -> None:
 
 def _log(now: datetime, event: int) -> Iterator[OpsLogEntry]:
     told = (
-        (22, OpsLogKind.ADMISSION, "admission-changed", "controller", "", "hold_p99_ms is 940, its limit 300",
+        (22, OpsLogKind.ADMISSION, "admission-steered", "controller", "", "hold_p99_ms is 940, its limit 300",
          (("per_minute", "1200", "780"),)),
-        (20, OpsLogKind.ADMISSION, "admission-changed", "controller", "", "hold_p99_ms is 1180, its limit 300",
+        (20, OpsLogKind.ADMISSION, "admission-steered", "controller", "", "hold_p99_ms is 1180, its limit 300",
          (("per_minute", "780", "310"),)),
         (31, OpsLogKind.ALARM, "alarm-raised", "alarms", "locks-waiting", "lock_waits is 11", ()),
         (34, OpsLogKind.ALARM, "alarm-raised", "alarms", "holds-slow", "hold_p99_ms is 980", ()),
@@ -210,7 +213,14 @@ def _log(now: datetime, event: int) -> Iterator[OpsLogEntry]:
             entry_id=f"audit:{900 - number}", at=now - timedelta(seconds=ago), kind=kind, action=action, who=who,
             subject=subject, reason=reason, event_id=event,  # type: ignore[arg-type]  # an EventId
             changes=tuple(OpsLogChange(name=name, was=was, now=then) for name, was, then in changes),
+            cause=_over_limit(940.0 if ago == 22 else 1_180.0) if action == "admission-steered" else None,
         )  # fmt: skip
+
+
+def _over_limit(value: float) -> Cause:
+    """Why the controller lets fewer in."""
+    numbers = {"value": value, "limit": 300.0, "strain": value / 300.0}
+    return Cause(code=CauseCode.OVER_LIMIT, figure=F.HOLD_P99_MS, numbers=numbers)
 
 
 def give_minutes(server: FakeBookingServer, minutes: int = 360) -> None:

@@ -192,11 +192,12 @@ class OpsLogPage(QWidget):
 
 def _cells(entry: OpsLogEntry, zone: str, board: OpsBoard) -> tuple[Cell, ...]:
     figure = figure_of(entry, board.rules)
+    events = {} if board.figures is None else {event.event_id: event.name for event in board.figures.events}
     changes = figures().joined(change_words(change, figure) for change in entry.changes)
     when = figures().joined((figures().day(entry.at, zone), figures().clock(entry.at, zone)))
     return (
         Cell(when, "text_muted"), Cell(kind_words(entry.kind), "text_muted"),
-        Cell(figures().joined((action_words(entry), subject_words(entry, board.rules)))),
+        Cell(figures().joined((action_words(entry), subject_words(entry, board.rules, events)))),
         Cell(who_words(entry.who)), Cell(changes), Cell(cause_words(entry.cause, entry.reason), "text_muted"),
     )  # fmt: skip
 

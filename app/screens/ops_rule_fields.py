@@ -17,7 +17,7 @@ from widgets.choice_box import ChoiceBox
 from widgets.theme import Theme
 from widgets.tick_box import TickBox
 
-_LEVEL_PX, _DELAY_PX, _LONGEST = 104, 64, 24
+_LEVEL_PX, _DELAY_PX, _LONGEST = 84, 60, 24
 _LINES = (("raise_at", "raise_after_s"), ("clear_at", "clear_after_s"))
 
 

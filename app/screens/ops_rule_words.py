@@ -7,7 +7,7 @@ from typing import Final
 
 from app.core.rule_draft import LARGEST_LEVEL, LONGEST_DELAY_S, MEMBERS, RuleDraft, RuleFault, is_share, read_rule
 from app.core.rule_trial import Ringing, Trial
-from app.i18n import _, figures, ngettext
+from app.i18n import _, current_language, figures, ngettext
 from app.screens.ops_words import delay_words, exact_words, from_to, seconds_words, severity_words
 from backend_client.wire import OpsAlarmLevels, OpsAlarmRule, OpsSeverity
 
@@ -30,7 +30,7 @@ def unit_of(figure: str) -> str:
     if is_share(figure):
         return "%"
     for ending, words in (
-        ("_ms", _("milliseconds")), ("_per_s", _("a second")), ("_per_min", _("a minute")), ("_s", _("seconds")),
+        ("_ms", _("ms")), ("_per_s", _("a second")), ("_per_min", _("a minute")), ("_s", _("seconds")),
         ("_mb", _("megabytes")),
     ):  # fmt: skip
         if figure.endswith(ending):
@@ -39,8 +39,9 @@ def unit_of(figure: str) -> str:
 
 
 def sign_of(rule: OpsAlarmRule, name: str) -> str:
-    """≥ or ≤ before a level."""
-    return "≥" if (name == "raise_at") != rule.below else "≤"
+    """≥ or ≤ before a level; where people read from the right it turns round with everything beside it."""
+    sign = "≥" if (name == "raise_at") != rule.below else "≤"
+    return f"\u200f{sign}" if current_language().right_to_left else sign
 
 
 def member_words(rule: OpsAlarmRule, name: str, value: object) -> str:

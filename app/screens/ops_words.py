@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from types import MappingProxyType
 
 from app.core.ops_board import UNKNOWN_OLD
 from app.core.ops_health import Health, State
@@ -11,6 +12,7 @@ from app.i18n import _, figures, marked, ngettext
 from backend_client.wire import (
     AdmissionMode,
     AdmissionReason,
+    EventId,
     EventStatus,
     OpsAlarm,
     OpsAlarmRule,
@@ -131,12 +133,19 @@ def who_words(who: str) -> str:
     return {"controller": _("Controller"), "alarms": _("Alarms")}.get(who, who)
 
 
-def subject_words(entry: OpsLogEntry, rules: Iterable[OpsAlarmRule]) -> str:
-    """What it was done to: the figure of an alarm by its name, a session without the prefix of its number."""
-    figures_of = {rule.rule: rule.figure for rule in rules}
-    if entry.subject in figures_of:
-        return figure_name(figures_of[entry.subject])
-    return entry.subject.removeprefix("session:")
+def subject_words(
+    entry: OpsLogEntry, rules: Iterable[OpsAlarmRule], events: Mapping[EventId, str] = MappingProxyType({})
+) -> str:
+    """What it was done to: the figure of an alarm and an event by their names, a session without its prefix."""
+    figure = figure_of(entry, rules)
+    if figure:
+        return figure_name(figure)
+    kind, *rest = entry.subject.split(":", 1)
+    name = "".join(rest)
+    if kind == "event" and name.isdigit():
+        number = EventId(int(name))
+        return events.get(number) or _("Event {number}").format(number=number)
+    return _("All rooms") if entry.subject == "room" else entry.subject.removeprefix("session:")
 
 
 def figure_of(entry: OpsLogEntry, rules: Iterable[OpsAlarmRule]) -> str:

@@ -14,12 +14,15 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 
 from app.core import session
 from app.core.session import Permission
+from app.i18n import LANGUAGES, use_language
 from app.screens.ops_rule_dialog import RuleDialog
+from app.screens.ops_rule_fields import RuleFields
 from app.screens.ops_screen import ALARMS, LOG
 from app.showcase import Showcase
 from backend_client.testing import FakeBookingServer, Fault
 from backend_client.testing_house import RefusalError
 from backend_client.wire import (
+    Cause,
     ErrorCode,
     FieldProblem,
     OpsAlarmRule,
@@ -29,6 +32,7 @@ from backend_client.wire import (
     OpsSeverity,
     Role,
 )
+from booking.domain.alarms import RULES
 from tests.gui.conftest import QLoop, rest, until
 from tests.gui.money_stage import press
 from tests.gui.ops_stage import board_of, dialog_of, ops_of, screen_of, tell_again
@@ -511,7 +515,7 @@ def test_fields_are_named_and_the_keyboard_goes_through_them_in_their_order(
             dialog = await open_limit(showcase)
             edits = dialog.fields.edits
             assert {name: edit.accessibleName() for name, edit in edits.items()} == {
-                "raise_at": "Alarm from, ≥, milliseconds", "clear_at": "Over below, ≤, milliseconds",
+                "raise_at": "Alarm from, ≥, ms", "clear_at": "Over below, ≤, ms",
                 "raise_after_s": "Alarm from, for so long, seconds",
                 "clear_after_s": "Over below, for so long, seconds",
             }  # fmt: skip
@@ -533,6 +537,54 @@ def test_fields_are_named_and_the_keyboard_goes_through_them_in_their_order(
             await closed(showcase)
 
     qloop.run(scene())
+
+
+def test_why_admission_is_as_it_is_stands_in_the_language_in_use_and_else_in_english(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        async with ops_of(tmp_path, "omar", trouble_at=40) as showcase:
+            screen, server, board = screen_of(showcase), showcase.server, board_of(showcase)
+            assert board.control is not None
+            known = Cause(code="at-cap", numbers={"cap_per_minute": 1200.0})
+            away = Cause(code="room-refused", numbers={"status": 503.0})
+            said = "All is calm: at the cap of 1,200 a minute"
+            for cause, words in ((known, said), (replace_code(known), "a comet")):
+                control = msgspec.structs.replace(board.control, cause=cause, words="a comet")
+                assert control.room is not None
+                room = msgspec.structs.replace(control.room, is_there=False, problem="in English", problem_cause=away)
+                board.put_control(msgspec.structs.replace(control, room=room))
+                screen.show_all()
+                assert screen.admission._reason.text() == words
+                assert screen.admission._room_state.text() == "The room does not answer · It answered 503"
+            at = server.house.now()
+            server.ops.log = [OpsLogEntry(
+                entry_id=f"admission:1:{number}", at=at, kind=OpsLogKind.ADMISSION, action="admission-steered",
+                who="controller", subject="event:1", reason="a comet", cause=cause,
+            ) for number, cause in enumerate((known, replace_code(known), None))]  # fmt: skip
+            screen.show_page(LOG)
+            await until(lambda: len(screen.log.shown) == 3, "the log")
+            told = [str(screen.log.model.index(row, 5).data()) for row in range(3)]
+            assert sorted(told) == [said, "a comet", "a comet"]
+            assert screen.log.model.index(0, 2).data() == "Admission steered · La Traviata"
+
+    qloop.run(scene())
+
+
+def replace_code(cause: Cause) -> Cause:
+    """As a newer booking system would say it."""
+    return msgspec.structs.replace(cause, code="comet-seen")
+
+
+@pytest.mark.parametrize("language", [language.code for language in LANGUAGES])
+def test_every_limit_finds_room_for_its_line_in_every_language(qapp: QApplication, theme: Theme, language: str) -> None:
+    use_language(language)
+    try:
+        for rule in RULES.values():
+            shown = msgspec.convert(rule, OpsAlarmRule, from_attributes=True)
+            assert RuleFields(theme, shown).sizeHint().width() <= 560 - 2 * theme.space("wide"), rule.rule
+    finally:
+        use_language("en")
 
 
 def test_the_limit_of_the_alarm_that_somebody_goes_to_is_the_one_that_is_changed(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 
 from app.i18n import LANGUAGES, use_language
 from app.screens.ops_cause_words import cause_words, worded
 from app.screens.ops_words import action_words, change_words, exact_words, figure_name, subject_words
-from backend_client.wire import Cause, CauseCode, OpsLogChange, OpsLogEntry, OpsLogKind
+from backend_client.wire import Cause, CauseCode, EventId, OpsAlarmRule, OpsLogChange, OpsLogEntry, OpsLogKind
 from booking.domain import admission_causes
 from booking.domain.alarms import RULES
 
@@ -93,6 +94,15 @@ def test_every_act_and_every_alarm_has_words_and_no_code(language: str) -> None:
     for rule in RULES.values():
         assert figure_name(rule.figure) != rule.figure.replace("_", " ")
         assert subject_words(entry(subject=rule.rule), []) == rule.rule
+
+
+@pytest.mark.parametrize(("subject", "words"), [
+    ("event:1", "La Traviata"), ("event:2", "Event 2"), ("session:psql", "psql"), ("room", "All rooms"),
+    ("payments-fail", "Payments that fail"), ("Row: C", "Row: C"),
+])  # fmt: skip
+def test_what_an_act_was_done_to_is_named(subject: str, words: str) -> None:
+    rules = [msgspec.convert(rule, OpsAlarmRule, from_attributes=True) for rule in RULES.values()]
+    assert subject_words(entry(subject=subject), rules, {EventId(1): "La Traviata"}) == words
 
 
 @pytest.mark.parametrize(("name", "was", "now", "words"), [
