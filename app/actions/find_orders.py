@@ -6,6 +6,7 @@ from app.actions.desk import Desk
 from app.core.order_search import OrderQuery
 from app.core.refund import has_pending_refund, returns_here
 from app.core.session import Permission, require
+from app.core.settlement import with_paid_out
 from backend_client.errors import BookingClientError, NotSignedInError
 from backend_client.wire import OrderId
 
@@ -59,7 +60,8 @@ async def load_order(desk: Desk, order_id: OrderId) -> None:
         raise
     orders, session = desk.store.orders, desk.store.session
     orders.put_detail(detail, turn)
-    if session is not None and not returns_here(detail.order, session.device_id):
+    order = with_paid_out(detail.order, desk.store.paid_out)
+    if session is not None and not returns_here(order, session.device_id):
         orders.put_returns(tuple(one for one in orders.returns if one.order_id != order_id))
 
 

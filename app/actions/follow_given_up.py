@@ -8,8 +8,8 @@ from __future__ import annotations
 import logging
 
 from app.actions.ask_terminal import ask_about
+from app.actions.decline_stray import report_key
 from app.actions.desk import Desk
-from app.actions.pay_sale import report_key
 from app.actions.reverse_card import take_back, tell_reversed
 from app.actions.settle_earlier import unsettled
 from app.core.sale import SaleState

@@ -35,7 +35,8 @@ async def hold_picked(desk: Desk) -> Sale:
     Raises:
         NothingPickedError, SaleNotReadyError, NotAllowedError: nothing to hold, or not now.
         BookingRefusedError: refused for another reason (limits, not on sale …); back at PICKING.
-        ServiceUnavailableError: the booking system is away; back at PICKING, stock is never guessed (R2).
+        ServiceUnavailableError: the booking system is away; back at PICKING, stock is never guessed (R2). Still HOLDING
+            when an earlier answer was lost.
         AnswerUnknownError: no answer; still HOLDING.
     """
     with desk.once("hold") as first:
@@ -45,17 +46,24 @@ async def hold_picked(desk: Desk) -> Sale:
         desk.require_seller()
         if not sale.picks:
             raise NothingPickedError("nothing is picked")
+        event = desk.store.event
+        if sale.state is SaleState.PICKING and event is not None and event.event_id != sale.event_id:
+            raise SaleNotReadyError("the picks are of an event that is not open")
         sale = await desk.until_asked(sale)
         if sale.state is SaleState.PICKING:
             formed = replace(sale.after(SaleStep.HOLD_ASKED), hold_key=desk.new_key(), lost_seats=())
-            sale = await desk.keep(formed)
-        elif sale.state is not SaleState.HOLDING:
+            return await ask_hold(desk, await desk.keep(formed), again=False)
+        if sale.state is not SaleState.HOLDING:
             raise SaleNotReadyError("the seats are held already")
-        return await ask_hold(desk, sale)
+        return await ask_hold(desk, sale, again=True)
 
 
-async def ask_hold(desk: Desk, sale: Sale) -> Sale:
-    """Send the hold of a HOLDING sale, with the key that was made for it. Raises as `hold_picked`."""
+async def ask_hold(desk: Desk, sale: Sale, *, again: bool) -> Sale:
+    """Send the hold of a HOLDING sale, with the key that was made for it. Raises as `hold_picked`.
+
+    `again`: it was sent before, and nobody knows what became of it. Then only the API's word about the seats ends that:
+    the same seats under another key would be taken, by this very buyer.
+    """
     try:
         hold = await _ask(desk, sale)
     except SeatsTakenError as error:
@@ -65,8 +73,10 @@ async def ask_hold(desk: Desk, sale: Sale) -> Sale:
         offer = offer_after_orphans(desk, _numbers(error.seats), sale.seat_picks, _numbers(error.offer))
         desk.store.put_picking(replace(desk.store.picking, offer=offer))
         raise
-    except (BookingRefusedError, NothingDoneError):
-        await desk.keep(replace(sale.after(SaleStep.HOLD_REFUSED), hold_key=""))
+    except (BookingRefusedError, NothingDoneError) as error:
+        is_word = isinstance(error, BookingRefusedError) and error.is_word
+        if is_word or not again:
+            await desk.keep(replace(sale.after(SaleStep.HOLD_REFUSED), hold_key=""))
         raise
     return await take_hold(desk, sale, hold)
 
@@ -112,21 +122,39 @@ async def end_expired(desk: Desk, sale: Sale) -> Sale:
 
 
 async def expire_due(desk: Desk) -> bool:
-    """Call it about once a second: ends a held sale whose time is over by the server's clock. True when it did.
+    """Call it about once a second: ends held sales whose time is over by the server's clock. True when it did.
 
-    A payment that runs, or whose outcome is unknown, never ends so (R7, R24).
+    Parked ones leave their list without a word. A payment that runs, or whose outcome is unknown, never ends so
+    (R7, R24).
     """
-    sale = desk.store.sale
-    if sale is None or sale.state not in PAYABLE or sale.deadline is None:
-        return False
-    if desk.running or not desk.store.clock.is_past(sale.deadline):
-        return False
-    with desk.once("expire") as first:
-        if not first:
-            return False
-        if sale.paid_minor and sale.order is not None:
-            return await _expire_part_paid(desk, sale, sale.order.order_id)
-        await end_expired(desk, sale)
+    ended = False
+    for sale_id in [sale.sale_id for sale in due_sales(desk)]:
+        sale = desk.idle(sale_id)
+        if sale is None or not _is_due(desk, sale):
+            continue
+        if sale is not desk.store.sale:
+            with desk.asking(sale):
+                ended = await _expire(desk, sale) or ended
+            continue
+        with desk.once("expire") as first:
+            ended = (first and await _expire(desk, sale)) or ended
+    return ended
+
+
+def due_sales(desk: Desk) -> tuple[Sale, ...]:
+    """Held sales, at the counter and parked, whose time is over."""
+    shown = () if desk.store.sale is None else (desk.store.sale,)
+    return tuple(sale for sale in (*shown, *desk.store.parked) if _is_due(desk, sale))
+
+
+def _is_due(desk: Desk, sale: Sale) -> bool:
+    return sale.state in PAYABLE and sale.deadline is not None and desk.store.clock.is_past(sale.deadline)
+
+
+async def _expire(desk: Desk, sale: Sale) -> bool:
+    if sale.paid_minor and sale.order is not None:
+        return await _expire_part_paid(desk, sale, sale.order.order_id)
+    await end_expired(desk, sale)
     return True
 
 
@@ -185,6 +213,8 @@ async def _give_back_unknown(desk: Desk, sale: Sale) -> None:
     """The hold's answer was lost: the same key finds it, or takes it, and then it is released."""
     try:
         hold = await _ask(desk, sale)
-    except BookingRefusedError:
+    except BookingRefusedError as error:
+        if not error.is_word:
+            raise
         return  # there is no hold
     await desk.client.release_hold(hold.hold_id, key=desk.new_key())

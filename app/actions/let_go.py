@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 
+from app.actions.decline_stray import decline_strays_of
 from app.actions.desk import Desk
-from app.actions.pay_sale import decline_strays_of
 from app.core.sale import Sale
 from app.core.settlement import GONE_STATES, PAID_STATES
 from backend_client.errors import BookingRefusedError

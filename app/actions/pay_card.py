@@ -11,6 +11,7 @@ import logging
 from dataclasses import dataclass, replace
 
 from app.actions.ask_terminal import ask_about, word_of
+from app.actions.decline_stray import report_key
 from app.actions.desk import Desk
 from app.actions.pay_sale import (
     apply_order,
@@ -20,7 +21,6 @@ from app.actions.pay_sale import (
     leave_paying,
     never_stuck,
     open_operation,
-    report_key,
 )
 from app.actions.settle_card import apply_answer, settle_card, warn_of_difference
 from app.actions.settle_earlier import last_trace_of, settle_earlier

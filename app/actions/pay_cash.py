@@ -103,6 +103,8 @@ async def settle_cash(desk: Desk, sale: Sale) -> Sale:
         return await look_again(desk, sale)
     try:
         answer = await open_operation(desk, sale)
-    except BookingRefusedError:
+    except BookingRefusedError as error:
+        if not error.is_word:
+            raise
         return await look_again(desk, sale)
     return await apply_order(desk, sale, answer.order, answer.operation)

@@ -153,7 +153,9 @@ async def settle_reader(desk: Desk, sale: Sale) -> Sale:
     if sale.payment is not None and sale.payment.operation_id is None:
         try:
             answer = await open_operation(desk, sale)
-        except BookingRefusedError:
+        except BookingRefusedError as error:
+            if not error.is_word:
+                raise
             return await look_again(desk, sale)
         sale = await desk.keep(_with_operation(sale, answer.operation))
     found = await find_order(desk, sale)

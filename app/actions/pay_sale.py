@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
-from uuid import uuid5
 
-import msgspec
-
+from app.actions.decline_stray import decline_strays_of
 from app.actions.desk import Desk
 from app.actions.show_event import reprice
 from app.core.errors import (
@@ -20,8 +18,6 @@ from app.core.errors import (
 )
 from app.core.sale import EndReason, PaymentAttempt, Sale, SaleId, SaleState, SaleStep, UnknownReason
 from app.core.settlement import (
-    LIVE_STATES,
-    NOT_ATTEMPTED,
     expired,
     operation_of,
     settled,
@@ -41,14 +37,11 @@ from backend_client.wire import (
     CheckoutLine,
     ErrorCode,
     HoldStatus,
-    OperationId,
     OperationKind,
     Order,
     PaymentAnswer,
     PaymentOperation,
     PaymentRequest,
-    ResultOutcome,
-    ResultReport,
 )
 
 CASH = "cash"
@@ -217,32 +210,10 @@ async def decline_stray(desk: Desk, sale: Sale) -> bool:
     return sale.order is not None and await decline_strays_of(desk, await desk.client.order(sale.order.order_id))
 
 
-async def decline_strays_of(desk: Desk, order: Order) -> bool:
-    """As `decline_stray`, for an order as the API has it now."""
-    found = False
-    for operation in order.operations:
-        if operation.kind is OperationKind.SALE and await _never_asked(desk, operation):
-            report = ResultReport(outcome=ResultOutcome.DECLINED, amount_minor=0, decline_code=NOT_ATTEMPTED)
-            await desk.client.report_result(
-                operation.operation_id, report, key=report_key(operation.operation_id, report)
-            )
-            found = True
-    return found
-
-
-async def _never_asked(desk: Desk, operation: PaymentOperation) -> bool:
-    ours = operation.device_id == desk.client.device_id and operation.status in LIVE_STATES
-    return ours and await desk.journal.terminal_attempt(operation.operation_id) is None
-
-
-def report_key(operation_id: OperationId, report: ResultReport) -> str:
-    """The key of a report follows from what it says: the same word again is the same call, another word another."""
-    return str(uuid5(operation_id, msgspec.json.encode(report).decode()))
-
-
 async def leave_paying(desk: Desk, sale: Sale, error: BookingClientError) -> Sale:
     """Where a PAYING sale goes when checkout or opening failed before any money could move."""
-    if isinstance(error, AnswerUnknownError | NothingDoneError):
+    unheard = isinstance(error, BookingRefusedError) and not error.is_word  # an earlier try may be open under its key
+    if unheard or isinstance(error, AnswerUnknownError | NothingDoneError):
         if sale.replaced is not None:
             return await desk.keep(stepped_back(sale, desk.now()))
         return await desk.keep(sale.after(SaleStep.PAYMENT_WITHDRAWN))  # both keys stay, for the next try

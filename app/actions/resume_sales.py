@@ -147,8 +147,10 @@ async def _resume_as(desk: Desk, state: SaleState, sale: Sale) -> Sale:
 async def _resume_holding(desk: Desk, sale: Sale) -> Sale:
     """The same key finds the hold, or takes it now; a refusal means that there is none."""
     try:
-        return await ask_hold(desk, sale)
-    except BookingRefusedError:
+        return await ask_hold(desk, sale, again=True)
+    except BookingRefusedError as error:
+        if not error.is_word:
+            raise
         return desk.find(sale.sale_id) or sale
 
 

@@ -13,9 +13,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from app.actions.ask_terminal import NOT_BOOKED, ask_about, word_of
+from app.actions.decline_stray import report_key
 from app.actions.desk import Desk
 from app.actions.leave_sale import finish_return
-from app.actions.pay_sale import CASH, report_key
+from app.actions.pay_sale import CASH
 from app.actions.settle_earlier import keep_word, last_trace_of, settle_earlier, unsettled
 from app.core.errors import JournalAfterAskingError, JournalBeforeAskingError, JournalError, SaleNotReadyError
 from app.core.refund import returns_here

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 
+from app.actions.decline_stray import report_key
 from app.actions.desk import Desk
-from app.actions.pay_sale import report_key
 from app.core.settlement import REVERSED
 from app.devices.card_terminal import CardTerminal, TerminalError, TerminalOutcome, TerminalRefusedError
 from app.journal.terminal_record import Reversal, TerminalRecord, TerminalWord

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.actions.ask_terminal import ask_about
+from app.actions.decline_stray import report_key
 from app.actions.desk import Desk
-from app.actions.pay_sale import apply_order, conclude, decline_stray, find_order, look_again, report_key, stay_unknown
+from app.actions.pay_sale import apply_order, conclude, decline_stray, find_order, look_again, stay_unknown
 from app.actions.reverse_card import take_back, tell_reversed
 from app.core.sale import EndReason, Sale, SaleState, UnknownReason
 from app.core.settlement import (

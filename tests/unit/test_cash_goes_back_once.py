@@ -1,0 +1,133 @@
+"""Cash that was paid out of the drawer is not asked for again, whenever the API hears of it (R33, P1)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.actions.finish_sale import park_sale
+from app.actions.leave_sale import leave_paid_parts
+from app.actions.pay_cash import pay_cash
+from app.actions.resume_sales import resume_open_sales
+from app.actions.return_money import follow_returns, return_money, returns_of
+from app.core.errors import JournalAfterAskingError, JournalWriteError, SaleNotReadyError
+from app.core.sale import SaleState
+from backend_client.errors import BookingClientError
+from backend_client.testing import Fault
+from backend_client.wire import OperationKind, OperationStatus, PaymentOperation
+from tests.unit.counter import Counter, make_counter, open_journal
+
+
+@pytest.fixture
+async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
+    journal = open_journal(tmp_path)
+    made = make_counter(journal)
+    await made.open()
+    await made.hold(0, 1)
+    await pay_cash(made.desk, 4500, part_minor=4500)
+    assert (await leave_paid_parts(made.desk)).state is SaleState.RETURNING
+    yield made
+    await made.desk.client.close()
+    await journal.close()
+
+
+def waiting(counter: Counter) -> tuple[PaymentOperation, ...]:
+    assert counter.sale.order is not None
+    return returns_of(counter.desk, counter.sale.order)
+
+
+async def pay_out(counter: Counter) -> PaymentOperation:
+    (operation,) = waiting(counter)
+    assert counter.sale.order is not None
+    return await return_money(counter.desk, counter.sale.order, operation)
+
+
+def refunds(counter: Counter) -> list[OperationStatus]:
+    (order,) = counter.server.house.orders.values()
+    return [one.status for one in order.operations if one.kind is OperationKind.REFUND]
+
+
+@pytest.mark.parametrize(
+    ("fault", "restarts"),
+    [
+        (Fault.REQUEST_LOST, False), (Fault.UNREACHABLE, False), (Fault.ANSWER_LOST, False), (Fault.REQUEST_LOST, True),
+        (Fault.UNREACHABLE, True),
+    ],
+)  # fmt: skip
+async def test_a_report_that_was_not_answered_is_made_later_and_nothing_is_paid_out_twice(
+    counter: Counter, fault: Fault, *, restarts: bool
+) -> None:
+    counter.server.fail(fault, "/result", times=3)
+    with pytest.raises(BookingClientError):
+        await pay_out(counter)
+    assert waiting(counter) == ()
+    again = counter
+    if restarts:
+        again = counter.restart(counter.desk.journal)
+        await again.open()
+        counter.server.fail(Fault.UNREACHABLE, "/result", times=3)
+        await resume_open_sales(again.desk)
+        assert again.sale.state is SaleState.RETURNING
+        assert waiting(again) == (), "the API has not heard it; nobody reads that it is to be paid out"
+    counter.server.heal()
+    assert await follow_returns(again.desk) == 0
+    assert again.sale.state is SaleState.EXPIRED
+    assert refunds(again) == [OperationStatus.SUCCEEDED]
+    assert await again.desk.journal.cash_returns() == ()
+
+
+async def test_pressing_again_pays_nothing_out_again(counter: Counter) -> None:
+    (operation,) = waiting(counter)
+    order = counter.sale.order
+    assert order is not None
+    counter.server.fail(Fault.UNREACHABLE, "/result", times=3)
+    with pytest.raises(BookingClientError):
+        await return_money(counter.desk, order, operation)
+    with pytest.raises(SaleNotReadyError):
+        await return_money(counter.desk, order, operation)
+
+
+async def test_a_word_that_is_refused_is_told_and_not_said_again(counter: Counter) -> None:
+    counter.server.fail(Fault.UNREACHABLE, "/result", times=3)
+    with pytest.raises(BookingClientError):
+        await pay_out(counter)
+    counter.server.heal()
+    (order,) = counter.server.house.orders.values()
+    order.operations = [one for one in order.operations if one.kind is not OperationKind.REFUND]
+    assert await follow_returns(counter.desk) == 0
+    (kept,) = await counter.desk.journal.cash_returns()
+    assert kept.refused
+    calls = len(counter.server.calls)
+    await follow_returns(counter.desk)
+    assert len(counter.server.calls) == calls
+
+
+async def test_a_parked_sale_ends_with_its_last_money_too(counter: Counter) -> None:
+    counter.server.fail(Fault.UNREACHABLE, "/result", times=3)
+    with pytest.raises(BookingClientError):
+        await pay_out(counter)
+    await park_sale(counter.desk)
+    counter.server.heal()
+    await follow_returns(counter.desk)
+    assert counter.desk.store.parked == ()
+
+
+@pytest.mark.parametrize("reached", [True, False])
+async def test_a_disk_that_is_full_does_not_keep_it_from_the_api(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch, *, reached: bool
+) -> None:
+    async def full(_record: Any) -> None:
+        raise JournalWriteError("disk full")
+
+    monkeypatch.setattr(counter.desk.journal, "begin_cash_return", full)
+    if reached:
+        assert (await pay_out(counter)).status is OperationStatus.SUCCEEDED
+        assert counter.sale.state is SaleState.EXPIRED
+        return
+    counter.server.fail(Fault.UNREACHABLE, "/result", times=3)
+    with pytest.raises(JournalAfterAskingError):
+        await pay_out(counter)
+    assert waiting(counter) == (), "while this console runs nobody is asked for it again"
