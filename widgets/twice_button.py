@@ -26,6 +26,7 @@ class TwiceButton(AsyncButton):
         super().__init__(text, role, parent)
         self._calm_text = text
         self._question = question
+        self._about: object = None
         self._asked_at: float | None = None
         self._waits = QTimer(self)
         self._waits.setSingleShot(True)
@@ -50,6 +51,12 @@ class TwiceButton(AsyncButton):
             return
         self._calm_text, self._question = text, question
         self.calm_down()
+
+    def set_about(self, thing: object) -> None:
+        """What it is about; a question that stands about another thing is taken back."""
+        if thing != self._about:
+            self._about = thing
+            self.calm_down()
 
     def ask(self, question: str = "") -> None:
         """As the first press; `question` in other words, for another way of pressing."""

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 
 from app.actions.desk import Desk
-from app.core.sale import Sale
+from app.core.sale import Sale, SaleState
 from app.core.store import Notice, NoticeCode
 from backend_client.errors import BookingClientError
 from backend_client.wire import EventId
@@ -21,6 +21,8 @@ async def load_events(desk: Desk) -> None:
 async def open_event(desk: Desk, event_id: EventId) -> None:
     """Show an event: its prices, its plan and a first snapshot of its seats. `follow_seats` keeps the map live.
 
+    Picks in another event go: nobody has them yet, and they cannot be held beside this one's map.
+
     Raises:
         BookingClientError: it cannot be read; the event shown before stays.
     """
@@ -32,7 +34,10 @@ async def open_event(desk: Desk, event_id: EventId) -> None:
     )
     if isinstance(plan, BaseException):
         raise plan
+    sale = desk.store.sale
     with desk.store.batch():
+        if sale is not None and sale.state is SaleState.PICKING and sale.event_id != event_id:
+            desk.store.put_sale(None)
         desk.store.open_event(detail, plan)
         if not isinstance(snapshot, BaseException):
             desk.store.load_seats(snapshot)

@@ -8,7 +8,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.core.seat_map import SeatMapState
-from app.core.store import Change, ConsoleStore, NoticeCode
+from app.core.store import Change, ConsoleStore, Notice, NoticeCode
 from app.i18n import _, figures
 from app.models.map_plan import map_plan
 from app.screens.house_words import house_columns
@@ -185,9 +185,21 @@ class CounterScreen(QWidget):
         self.panel.show_notices()
         fresh = [notice for notice in self._store.notices if not any(notice is seen for seen in self._seen)]
         self._seen = self._store.notices
-        lost = [seat.seat_no for notice in fresh for seat in notice.seats if notice.code is NoticeCode.SEATS_LOST]
+        lost = [
+            seat.seat_no
+            for notice in fresh
+            for seat in notice.seats
+            if notice.code is NoticeCode.SEATS_LOST and self._is_on_the_map(notice)
+        ]
         if lost:
             self.map.show_lost(lost)
+
+    def _is_on_the_map(self, notice: Notice) -> bool:
+        """Seats of a sale of another event are none of this plan's."""
+        store = self._store
+        sales = (*store.parked, *(() if store.sale is None else (store.sale,)))
+        events = [sale.event_id for sale in sales if sale.sale_id == notice.sale_id]
+        return store.event is not None and all(event_id == store.event.event_id for event_id in events)
 
     def _build(self) -> None:
         theme = self._theme

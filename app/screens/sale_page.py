@@ -82,6 +82,7 @@ class SalePage(QWidget):
         picked = () if sale is None else sale.picks
         state = SaleState.PICKING if sale is None else sale.state
         held = state in {SaleState.HELD, SaleState.DECLINED}
+        self.release.set_about(None if sale is None else sale.sale_id)
         self._show_lines(sale)
         self._empty.setVisible(not picked)
         plan = self._store.plan

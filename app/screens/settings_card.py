@@ -76,6 +76,7 @@ class ChangeCard(QWidget):
         question = ngettext("Change {count} setting for everybody?", "Change {count} settings for everybody?", count)
         if not self._needs_reason:
             question = ngettext("Change {count} setting here?", "Change {count} settings here?", count)
+        self.save.set_about((id(subject), tuple(changes)))
         self.save.set_words(_("Save"), question.format(count=figures().number(count)))
 
     def press_save(self) -> None:

@@ -69,6 +69,7 @@ class UnknownPage(QWidget):
     def show_sale(self, sale: Sale, zone: str, asks: Asks | None = None) -> None:
         """Show what is known; times are the venue's."""
         self._shown = (sale, zone)
+        self.leave.set_about(sale.sale_id)
         by_card = not is_cash(sale)
         self.title.setText(title_words(sale))
         self.title.setAccessibleName(self.title.text())

@@ -262,3 +262,13 @@ def test_a_text_that_does_not_fit_is_cut_and_told_whole(theme: Theme) -> None:
     label.resize(900, 20)
     seen.append((label.is_elided, label.toolTip()))
     assert seen == [(True, label.text()), (False, "")]
+
+
+def test_a_question_about_one_thing_is_not_answered_about_another(theme: Theme) -> None:
+    button = TwiceButton("Release the seats", "Press again to release the seats")
+    button.set_about("the first sale")
+    button.ask()
+    button.set_about("the first sale")
+    assert button.asks
+    button.set_about("the second sale")
+    assert button.text() == "Release the seats"
