@@ -58,7 +58,7 @@ _ALARMS = """
 
 Raised when the figure has been at the level, or worse, for so long without a break; ended when it has been at the
 lower level, or better, for so long. What is not known neither raises nor ends one. Operators set levels and times
-(`PUT /v1/ops/alarm-rules/{rule}`); these are the program's own.
+(`docs/alarm-limits.md`); these are the program's own.
 
 | rule | figure | raised at | for | ended at | for | |
 |---|---|---|---|---|---|---|

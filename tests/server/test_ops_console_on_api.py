@@ -9,8 +9,10 @@ from pathlib import Path
 from uuid import uuid4
 
 import asyncpg
+import msgspec
 import pytest
 
+from app.actions.alarm_rules import read_last_change, read_quarter, set_rule
 from app.actions.desk import Desk, Patience
 from app.actions.follow_ops import fill_seconds, follow_ops, load_alarms, load_minutes, steady_now
 from app.actions.sign_in import sign_in
@@ -20,6 +22,7 @@ from app.core.hold_clock import ServerClock
 from app.core.ops_draft import AdmissionDraft
 from app.core.ops_health import Health, state_of
 from app.core.ops_waits import wait_rows
+from app.core.rule_draft import RuleDraft, change_of
 from app.core.store import ConsoleStore
 from backend_client.client import BookingClient
 from backend_client.errors import BookingRefusedError
@@ -96,9 +99,10 @@ async def test_an_evening_of_operations_on_real_processes(dsn: str, database: Da
         await load_minutes(desk, steady_now(desk) - 3_600, steady_now(desk))
         assert not board.history_trouble
         await _steer(desk)
+        await _set_limit(desk)
         await _end_who_blocks(desk, dsn, event_id)
         await load_log(desk)
-        assert {entry.kind for entry in board.log} >= {OpsLogKind.SESSION, OpsLogKind.ADMISSION}
+        assert {entry.kind for entry in board.log} >= {OpsLogKind.SESSION, OpsLogKind.ADMISSION, OpsLogKind.ALARM}
         assert {entry.who for entry in board.log} >= {"Olga Ops"}
 
 
@@ -127,6 +131,31 @@ async def _steer(desk: Desk) -> None:
     board.keep_mine()
     await change_admission(desk)
     assert board.control.settings.cap_per_minute == 800
+
+
+async def _set_limit(desk: Desk) -> None:
+    """Try a limit on what was measured, set it, be told when somebody else was faster, and who."""
+    board = desk.store.ops
+    rule = board.rule("locks-waiting")
+    assert rule is not None
+    assert rule.standard is not None
+    quarter = await read_quarter(desk, rule.figure)
+    assert len(quarter.columns[rule.figure]) >= 2
+    mine = RuleDraft(rule).with_text("raise_at", "20")
+    change = change_of(mine, "A big evening")
+    assert change is not None
+    answer = await set_rule(desk, rule.rule, change)
+    assert (answer.version, answer.raise_at, answer.standard) == (rule.version + 1, 20.0, rule.standard)
+    assert board.rule("locks-waiting") == answer
+    with pytest.raises(BookingRefusedError) as refused:
+        await set_rule(desk, rule.rule, msgspec.structs.replace(change, raise_at=30.0))
+    assert refused.value.problem.code is ErrorCode.SETTINGS_CHANGED
+    last = await read_last_change(desk, rule.rule)
+    assert last is not None
+    assert (last.who, last.reason) == ("Olga Ops", "A big evening")
+    again = change_of(mine.over(answer).with_text("raise_at", "25"), "Bigger still")
+    assert again is not None
+    assert (await set_rule(desk, rule.rule, again)).raise_at == 25.0
 
 
 async def _end_who_blocks(desk: Desk, dsn: str, event_id: EventId) -> None:
