@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from uuid import UUID
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -26,8 +27,9 @@ from app.screens.refund_words import cancel_outcome, given_outcome, refund_outco
 from app.screens.trouble_words import decline_words
 from app.screens.words import Advice, advice_for_error, return_words
 from backend_client.errors import AnswerUnknownError, BookingClientError, NotSignedInError
-from backend_client.wire import OrderId, RefundAnswer, Role
+from backend_client.wire import Order, OrderId, PaymentOperation, RefundAnswer, Role
 
+ReturnAct = Callable[[Desk, Order, PaymentOperation], Awaitable[PaymentOperation]]
 WALK_MS = 150
 _OF_A_PERSON = ("find-orders", "more-orders", "load-order", "follow-refund", "refund", "cancel-tickets")
 
@@ -238,43 +240,57 @@ class OrderBindings(QObject):
         if self._desk.store.session is None:
             return
         self._screen.page.tell(refund_outcome(answer) if refund else cancel_outcome(answer))
-        if any(one.provider != CASH for one in returns_of(self._desk, answer.order)):
-            self._on_give_requested()  # the clerk has just said so: the terminal is next
+        self._give_own(answer)
         self._follow_if_pending()
+
+    def _give_own(self, answer: RefundAnswer) -> None:
+        """The clerk has just said so: the terminal is next. Only for what this refund opened, and never for cash.
+
+        What else of the order waits here, a clerk must do or say by its own button.
+        """
+        own = {one.operation_id for one in answer.refunds if one.provider != CASH}
+        mine = next((one for one in returns_of(self._desk, answer.order) if one.operation_id in own), None)
+        if mine is not None:
+            self._give_back(answer.order, mine)
 
     # ------------------------------------------------------------ at this till
 
     def _on_give_requested(self) -> None:
-        if not self._deeds.start("return-money", self._give):
+        """What the button names, and nothing else: for cash the word itself is the deed."""
+        detail, offered = self._orders.detail, self._screen.page.offered
+        if detail is None or offered is None or not self._give_back(detail.order, offered):
             self._screen.page.give.set_busy(False)
 
-    async def _give(self) -> None:
-        await self._return(give_back=True)
+    def _give_back(self, order: Order, operation: PaymentOperation) -> bool:
+        async def deed() -> None:
+            await self._return(return_money, order, operation)
+
+        return self._deeds.start("return-money", deed)
 
     def _on_give_up_requested(self) -> None:
-        if not self._deeds.start("give-up-return", self._give_up):
+        detail, offered = self._orders.detail, self._screen.page.offered
+        if detail is None or offered is None or not self._give_up(detail.order, offered):
             self._screen.page.give_up.set_busy(False)
 
-    async def _give_up(self) -> None:
-        await self._return(give_back=False)
+    def _give_up(self, order: Order, operation: PaymentOperation) -> bool:
+        async def deed() -> None:
+            await self._return(give_up_return, order, operation)
 
-    async def _return(self, *, give_back: bool) -> None:
-        """Have the terminal give back what waits here, or leave it to a supervisor."""
-        detail = self._orders.detail
-        waiting = () if detail is None else returns_of(self._desk, detail.order)
-        if detail is None or not waiting:
-            return
-        order_id = detail.order.order_id
+        return self._deeds.start("give-up-return", deed)
+
+    async def _return(self, act: ReturnAct, order: Order, operation: PaymentOperation) -> None:
+        """Have the terminal give it back, say that it was paid out, or leave it to a supervisor; tell how it went."""
         try:
-            done = await (return_money if give_back else give_up_return)(self._desk, detail.order, waiting[0])
+            done = await act(self._desk, order, operation)
         except NotSignedInError:
             raise
         except ReturnDeclinedError as error:
-            self._tell(order_id, Advice(_("The money was not given back"), decline_words(error.decline_code), "danger"))
+            words = Advice(_("The money was not given back"), decline_words(error.decline_code), "danger")
+            self._tell(order.order_id, words)
         except (BookingClientError, ConsoleError, TerminalError) as error:
-            self._tell(order_id, return_words(error))
+            self._tell(order.order_id, return_words(error))
         else:
-            self._tell(order_id, given_outcome(done))
+            self._tell(order.order_id, given_outcome(done))
         self._read_open_order()
 
     def _tell(self, order_id: OrderId, words: Advice) -> None:

@@ -16,6 +16,7 @@ from app.core.refund import (
     returns_here,
 )
 from app.core.session import Permission
+from app.core.settlement import with_paid_out
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.models.cell_table import Cell, CellColumn, CellRow, CellTableModel
@@ -64,6 +65,8 @@ class OrderPage(QFrame):
         self.refund = AsyncButton(_("Give money back…"), "primary")
         self.cancel = AsyncButton(_("Make tickets void…"))
         self.give = AsyncButton("", "primary")
+        self.offered: PaymentOperation | None = None
+        """What `give` and `give_up` are about."""
         self.give_up = AsyncButton(_("It cannot be given back here"))
         self.items = QPushButton(_("What waits about it"))
         self.reload = AsyncButton(_("Load again"))
@@ -138,6 +141,7 @@ class OrderPage(QFrame):
             _("Order {number}").format(number=found.number) if found is not None else _("Reading the order…")
         )
         self.state.setText(order_status(found.status)[0] if found is not None else "")
+        self.offered = None
         for button in (self.refund, self.cancel, self.items, self.give, self.give_up):
             button.setVisible(False)
         self.facts.show_facts(())
@@ -178,11 +182,13 @@ class OrderPage(QFrame):
         self.cancel.setVisible(may_refund and bool(detail.tickets))
         self.cancel.setEnabled(bool(gone))
         self.cancel.setToolTip("" if gone else _("Every ticket is used or void."))
-        waiting = () if session is None or not may_refund else returns_here(detail.order, session.device_id)
-        self.give.setVisible(bool(waiting))
-        self.give_up.setVisible(bool(waiting) and waiting[0].status is OperationStatus.SENT)
-        if waiting:
-            self.give.set_label(give_words(waiting[0]))
+        order = with_paid_out(detail.order, self._store.paid_out)
+        waiting = () if session is None or not may_refund else returns_here(order, session.device_id)
+        self.offered = waiting[0] if waiting else None
+        self.give.setVisible(self.offered is not None)
+        self.give_up.setVisible(self.offered is not None and self.offered.status is OperationStatus.SENT)
+        if self.offered is not None:
+            self.give.set_label(give_words(self.offered))
         may_read = session is not None and session.may(Permission.READ_ITEMS)
         self.items.setVisible(may_read and open_items > 0)
         words = ngettext("{count} item waits about it", "{count} items wait about it", open_items)

@@ -11,7 +11,7 @@ from app.actions.desk import Desk
 from app.actions.finish_sale import next_parked
 from app.actions.leave_sale import leave_paid_parts, leave_unknown
 from app.actions.pay_cash import pay_cash, pay_cash_instead
-from app.actions.return_money import give_up_return, return_money, returns_of
+from app.actions.return_money import give_up_return, return_money
 from app.actions.take_card import take_card, takes_cards
 from app.bridge.deeds import Deeds
 from app.bridge.dialogs import ask
@@ -22,9 +22,9 @@ from app.screens.dialogs import AskDialog, CashDialog, TimeLeft
 from app.screens.main_window import MainWindow
 from app.screens.part_dialog import PartDialog, PartWay, proposed_parts
 from app.screens.words import Advice
-from backend_client.wire import OperationStatus, PaymentOperation, TerminalTotals
+from backend_client.wire import Order, PaymentOperation, TerminalTotals
 
-_OPEN = frozenset({OperationStatus.SENT, OperationStatus.CREATED})
+ReturnAct = Callable[[Desk, Order, PaymentOperation], Awaitable[PaymentOperation]]
 Finish = Callable[[Sale], Awaitable[None]]
 
 
@@ -121,27 +121,26 @@ class PaymentBindings(QObject):
 
     # ------------------------------------------------------------ money back
 
-    def _first_return(self) -> PaymentOperation | None:
-        sale = self._desk.store.sale
-        if sale is None or sale.order is None:
-            return None
-        return next((one for one in returns_of(self._desk, sale.order) if one.status in _OPEN), None)
-
     def _on_return_requested(self) -> None:
-        self._deeds.start("return-money", self._return_first)
-
-    async def _return_first(self) -> None:
-        sale, operation = self._desk.sale(), self._first_return()
-        if sale.order is not None and operation is not None:
-            await return_money(self._desk, sale.order, operation)
+        self._return(return_money, "return-money")
 
     def _on_not_here_requested(self) -> None:
-        self._deeds.start("not-returned", self._not_here)
+        self._return(give_up_return, "not-returned")
 
-    async def _not_here(self) -> None:
-        sale, operation = self._desk.sale(), self._first_return()
-        if sale.order is not None and operation is not None:
-            await give_up_return(self._desk, sale.order, operation)
+    def _return(self, act: ReturnAct, name: str) -> None:
+        """What the button names, and nothing else: for cash the word itself is the deed."""
+        page = self._window.screens.counter.panel.returning_page
+        sale, operation = self._desk.store.sale, page.offered
+        if sale is None or sale.order is None or operation is None:
+            page.give.set_busy(False)
+            page.not_here.set_busy(False)
+            return
+        order = sale.order
+
+        async def deed() -> None:
+            await act(self._desk, order, operation)
+
+        self._deeds.start(name, deed)
 
     # ------------------------------------------------------------ the end of the day
 

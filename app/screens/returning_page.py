@@ -5,19 +5,18 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.core.sale import Sale
+from app.core.refund import returns_here
 from app.core.settlement import not_back_yet
 from app.i18n import _, figures
 from app.screens import keys
 from app.screens.paying_page import progress_words
-from backend_client.wire import OperationKind, OperationStatus, PaymentOperation
+from backend_client.wire import DeviceId, OperationKind, OperationStatus, Order, PaymentOperation
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row, scrolling
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
 _CASH = "cash"
-_OPEN = frozenset({OperationStatus.SENT, OperationStatus.CREATED})
 
 
 class ReturningPage(QWidget):
@@ -35,6 +34,8 @@ class ReturningPage(QWidget):
         self.words = label(wrap=True)
         self.banner = StatusBanner(theme)
         self.lines: list[str] = []
+        self.offered: PaymentOperation | None = None
+        """What `give` and `not_here` are about."""
         self._box = QVBoxLayout()
         self.give = AsyncButton(role="primary")
         self.not_here = AsyncButton(_("It cannot be given back here"))
@@ -51,15 +52,19 @@ class ReturningPage(QWidget):
         """Buttons by the deed that keeps them busy."""
         return {"return-money": self.give, "not-returned": self.not_here, "park": self.park}
 
-    def show_sale(self, sale: Sale, progress: str) -> None:
-        """Show what is back and what is not; `progress` is the terminal's code while it gives back."""
-        waiting = () if sale.order is None else not_back_yet(sale.order)
-        done = () if sale.order is None else tuple(
-            one for one in sale.order.operations
+    def show_sale(self, order: Order | None, here: DeviceId | None, progress: str) -> None:
+        """Show what is back and what is not; the buttons are about what goes back at this till, `here`.
+
+        `progress` is the terminal's code while it gives back.
+        """
+        waiting = () if order is None else not_back_yet(order)
+        done = () if order is None else tuple(
+            one for one in order.operations
             if one.kind is OperationKind.REFUND and one.status is OperationStatus.SUCCEEDED
         )  # fmt: skip
         self._show_lines((*done, *waiting))
-        first = next((one for one in waiting if one.status in _OPEN), None)
+        mine = () if order is None or here is None else returns_here(order, here)
+        first = self.offered = next((one for one in mine if one.status is OperationStatus.SENT), None)
         self.give.setVisible(first is not None)
         self.not_here.setVisible(first is not None and first.provider != _CASH)
         self.words.setText(_what_to_do(first, waiting, progress))

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 
 from app.actions.desk import Desk
 from app.actions.finish_sale import finish_sale, is_charging, park_sale, resume_parked
-from app.actions.hold_seats import expire_due, hold_picked, release_hold
+from app.actions.hold_seats import due_sales, expire_due, hold_picked, release_hold
 from app.actions.pay_cash import pay_cash
 from app.actions.pick_seats import set_price_type
 from app.actions.print_tickets import confirm_print, print_tickets
@@ -19,7 +19,7 @@ from app.bridge.deeds import Deeds
 from app.bridge.desktop import open_path
 from app.bridge.dialogs import ask
 from app.core.errors import ConsoleError
-from app.core.sale import PAYABLE, Sale, SaleId, SaleState
+from app.core.sale import Sale, SaleId, SaleState
 from app.core.store import Notice
 from app.devices.card_terminal import TerminalError
 from app.screens.dialogs import CashDialog, TimeLeft
@@ -65,9 +65,8 @@ class SaleBindings(QObject):
         self._deeds.start("settle", self._keep_resolving)
 
     def expire_if_due(self) -> None:
-        """Once a second: end a hold whose time is over."""
-        sale = self._desk.store.sale
-        if sale is not None and sale.state in PAYABLE and self._desk.store.remaining_s == 0:
+        """Once a second: end the holds whose time is over."""
+        if due_sales(self._desk):
             self._deeds.start("expire", self._expire)
 
     def connect_screens(self) -> None:

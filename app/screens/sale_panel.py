@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QStackedWidget, QVBoxLayout, 
 
 from app.core.sale import Sale, SaleId, SaleState
 from app.core.session import Permission
+from app.core.settlement import with_paid_out
 from app.core.store import ConsoleStore, Notice, NoticeCode
 from app.i18n import _, figures, ngettext
 from app.screens import keys
@@ -66,6 +67,7 @@ _ABOUT_OTHERS = frozenset(
         NoticeCode.LEFT_CHARGED,
         NoticeCode.HANDED_OVER,
         NoticeCode.MONEY_TO_RETURN,
+        NoticeCode.CASH_NOT_NEEDED,
     }
 )
 """These are said whatever sale is at the counter; all others belong to their own sale."""
@@ -146,7 +148,13 @@ class SalePanel(QFrame):
         if sale is not None and sale.state is SaleState.PAYING:
             self._show_paying(sale)
         elif sale is not None and sale.state is SaleState.RETURNING:
-            self.returning_page.show_sale(sale, self._store.terminal_progress)
+            self._show_returning(sale)
+
+    def _show_returning(self, sale: Sale) -> None:
+        store = self._store
+        order = None if sale.order is None else with_paid_out(sale.order, store.paid_out)
+        here = None if store.session is None else store.session.device_id
+        self.returning_page.show_sale(order, here, store.terminal_progress)
 
     def _show_paying(self, sale: Sale) -> None:
         store = self._store
@@ -249,7 +257,7 @@ class SalePanel(QFrame):
             self.unknown_page.show_sale(sale, zone, self._store.asks.get(sale.sale_id))
             self._pages.setCurrentWidget(self.unknown_page)
         elif page == "returning":
-            self.returning_page.show_sale(sale, self._store.terminal_progress)
+            self._show_returning(sale)
             self._pages.setCurrentWidget(self.returning_page)
         else:
             self.outcome_page.show_sale(sale)
