@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from PySide6.QtWidgets import QDialog
+from PySide6.QtWidgets import QDialog, QWidget
+
+_ASKED: dict[QDialog, asyncio.Future[bool]] = {}
 
 
 async def ask(dialog: QDialog) -> bool:
@@ -20,10 +22,19 @@ async def ask(dialog: QDialog) -> bool:
             answer.set_result(result == QDialog.DialogCode.Accepted)
 
     dialog.finished.connect(take)
+    _ASKED[dialog] = answer
     dialog.open()
     try:
         return await answer
     finally:
+        del _ASKED[dialog]
         dialog.finished.disconnect(take)
         dialog.close()
         dialog.deleteLater()
+
+
+def dismiss(window: QWidget) -> None:
+    """Close every dialog that is open over `window`, as if it had been cancelled: whoever was asked is gone."""
+    for dialog, answer in tuple(_ASKED.items()):
+        if dialog.parentWidget() is window and not answer.done():
+            answer.set_result(False)

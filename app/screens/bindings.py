@@ -6,6 +6,7 @@ Screens are built anew at a language switch; this object stays, and with it what
 from __future__ import annotations
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -17,7 +18,7 @@ from app.actions.resume_sales import clear_up, refuse_unreadable, show_open_sale
 from app.actions.show_event import load_events, open_event
 from app.actions.sign_in import keep_restoring, restore_session, sign_in, sign_out
 from app.bridge.deeds import Deeds
-from app.bridge.dialogs import ask
+from app.bridge.dialogs import ask, dismiss
 from app.bridge.store_signals import StoreSignals
 from app.core.errors import JournalError
 from app.core.sale import SaleState
@@ -48,7 +49,7 @@ from app.screens.words import Advice, advice_for, refusal_words
 from app.settings import LAST_EVENT, MOTION, SIGN_IN_NAME, Settings
 from backend_client.errors import NotSignedInError, ServiceUnavailableError
 from backend_client.feed import Dial, dial_websocket
-from backend_client.wire import EventId
+from backend_client.wire import EventId, Role
 
 _SECOND_MS = 1000
 _SERVER_LOOK_EVERY_S = 3
@@ -88,6 +89,7 @@ class Bindings(QObject):
         self._credentials: Credentials | None = None
         self._seconds = 0
         self._resumed = False
+        self._person: tuple[UUID, Role] | None = None
         self.signals = StoreSignals(desk.store, self)
         self.looks = LookBindings(window, desk, settings)
         self.sale = SaleBindings(window, desk, deeds)
@@ -363,9 +365,18 @@ class Bindings(QObject):
         if self._window.screens.current is self._window.screens.counter:
             self._window.screens.counter.back.click()
 
+    def _forget_who_has_gone(self) -> None:
+        """Somebody else works here, or nobody: no question to the one before stays open, no word to them is read."""
+        session = self._desk.store.session
+        before, self._person = self._person, None if session is None else (session.staff_id, session.role)
+        if before is not None and before != self._person:
+            dismiss(self._window)
+            self._window.screens.forget_person()
+
     def _on_store_changed(self, change: Change) -> None:
         self._window.screens.show_change(change)
         if Change.SESSION in change:
+            self._forget_who_has_gone()
             self._window.show_session()
             self.navigation.show_session()
             self.orders.show_session()

@@ -78,6 +78,11 @@ class EventsScreen(QWidget):
         """Say what is wrong."""
         self.banner.tell(words.tone, words.title, words.detail)
 
+    def forget_person(self) -> None:
+        """What was said and looked for here was somebody else's."""
+        self.banner.clear()
+        self.search.clear()
+
     def focus_first(self) -> None:
         """Put the keyboard on the search field; arrow keys go to the list."""
         self.search.setFocus(Qt.FocusReason.OtherFocusReason)

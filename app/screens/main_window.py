@@ -135,6 +135,11 @@ class Screens(QWidget):
         self.sign_in.name.setText(old.sign_in.name.text())
         self.sign_in.password.setText(old.sign_in.password.text())
 
+    def forget_person(self) -> None:
+        """Somebody has gone: what was told to them and what they typed to look for is not for the next one."""
+        for screen in (self.events, self.orders, self.reconciliation, self.ops, self.settings, self.plans):
+            screen.forget_person()
+
     def show_change(self, change: Change) -> None:
         """Show what changed in the store."""
         if Change.SESSION in change:

@@ -141,6 +141,11 @@ class OpsScreen(QWidget):
             self.show_large(True)
         old.let_go()
 
+    def forget_person(self) -> None:
+        """What was said here was said to somebody else."""
+        for banner in (self.banner, self.blockers.banner, self.alarms.banner, self.log.banner):
+            banner.clear()
+
     def let_go(self) -> None:
         """Hear nothing more of the board: another screen is shown in this one's place."""
         self._unsubscribe()

@@ -143,6 +143,16 @@ class OrdersScreen(QWidget):
         self.page.tabs.setCurrentIndex(old.page.tabs.currentIndex())
         old.let_go()
 
+    def forget_person(self) -> None:
+        """What was typed, and not looked for yet, is not looked for in the name of the next person."""
+        self._typing.stop()
+        self._telling = True
+        self.finder.clear()
+        self.event_box.clear()
+        self._telling = False
+        self.offer_events()
+        self.banner.clear()
+
     def let_go(self) -> None:
         """Hear nothing more of the orders: another screen is shown in this one's place."""
         self._unsubscribe()

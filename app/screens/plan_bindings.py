@@ -90,6 +90,11 @@ class PlanBindings(QObject):
     def _editor(self) -> PlanEditorScreen:
         return self._window.screens.plans
 
+    @property
+    def _is_here(self) -> bool:
+        """Whether the editor is in front: nothing is asked over what somebody has turned to meanwhile."""
+        return self._window.screens.current is self._editor
+
     # ------------------------------------------------------------ in and out
 
     def _on_plans_requested(self) -> None:
@@ -149,7 +154,10 @@ class PlanBindings(QObject):
     async def _new_plan(self) -> None:
         if not await self._may_replace():
             return
-        dialog = NewPlanDialog(self._window.theme, await load_venues(self._desk), self._window)
+        venues = await load_venues(self._desk)
+        if not self._is_here:
+            return
+        dialog = NewPlanDialog(self._window.theme, venues, self._window)
         if await ask(dialog):
             color = self._window.theme.categories[0].lower()
             names = _("Section {number}"), _("Category {number}")
@@ -165,7 +173,10 @@ class PlanBindings(QObject):
     async def _open_plan(self) -> None:
         if not await self._may_replace():
             return
-        dialog = OpenPlanDialog(self._window.theme, await load_venues(self._desk), self._window)
+        venues = await load_venues(self._desk)
+        if not self._is_here:
+            return
+        dialog = OpenPlanDialog(self._window.theme, venues, self._window)
         dialog.venue_chosen.connect(self._on_venue_chosen)
         self._dialog = dialog
         self._on_venue_chosen(dialog.chosen_venue)

@@ -90,6 +90,10 @@ class PlanEditorScreen(QWidget):
         """Put the keyboard on the drawing."""
         self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def forget_person(self) -> None:
+        """What was said here was said to somebody else; what was drawn stays, and is kept."""
+        self.banner.clear()
+
     def focus_refusals(self) -> None:
         """Put the keyboard on what was refused."""
         self.side.refusals.focus_first()

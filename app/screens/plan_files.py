@@ -128,7 +128,8 @@ class PlanFiles(QObject):
         except PlanFileError as error:
             self._editor.tell(advice_for_error(error))
         else:
-            await self._ask_about(file, path.name)
+            if self._window.screens.current is self._editor:
+                await self._ask_about(file, path.name)
 
     async def _ask_about(self, file: PlanFile, file_name: str) -> None:
         """Show what is in it; each choice of a repair has it read anew."""

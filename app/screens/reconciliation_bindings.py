@@ -99,6 +99,8 @@ class ReconciliationBindings(QObject):
         self._window.screens.go_to(self._screen)
         self._desk.inbox_wake.set()
         self._start_following()
+        if self._screen.shows_runs:
+            self._deeds.start("load-runs", self._load_runs)
 
     def find(self, words: str) -> None:
         """Show what waits about these words."""
@@ -182,7 +184,7 @@ class ReconciliationBindings(QObject):
             self._screen.item.form.do.set_busy(False)
 
     async def _act(self) -> None:
-        detail, draft = self._inbox.detail, self._inbox.draft
+        detail, draft, person = self._inbox.detail, self._inbox.draft, self._person
         if detail is None or draft.action is None:
             return
         title = act_name(draft.action)
@@ -191,9 +193,9 @@ class ReconciliationBindings(QObject):
         except NotSignedInError:
             raise
         except (BookingClientError, ConsoleError) as error:
-            self._tell(detail.item.item_id, _refused(error))
+            self._tell(detail.item.item_id, _refused(error), person)
             return
-        self._tell(detail.item.item_id, _done(title, answer))
+        self._tell(detail.item.item_id, _done(title, answer), person)
 
     def _on_tills_wanted(self) -> None:
         """Which tills there are is read each time that somebody wants to hand money to one."""
@@ -209,7 +211,7 @@ class ReconciliationBindings(QObject):
                 button.set_busy(False)
 
     async def _decide(self) -> None:
-        detail = self._inbox.detail
+        detail, person = self._inbox.detail, self._person
         if detail is None or detail.approval is None:
             return
         title, approve = act_name(detail.approval.action), self._approves
@@ -218,13 +220,15 @@ class ReconciliationBindings(QObject):
         except NotSignedInError:
             raise
         except (BookingClientError, ConsoleError) as error:
-            self._tell(detail.item.item_id, _refused(error))
+            self._tell(detail.item.item_id, _refused(error), person)
             return
         said = _done(title, answer) if approve else Advice(_("Not done: {act}").format(act=title), "", "info")
-        self._tell(detail.item.item_id, said)
+        self._tell(detail.item.item_id, said, person)
 
-    def _tell(self, item_id: ItemId, words: Advice) -> None:
-        """Say it with the item, or over the list when another one is open by now."""
+    def _tell(self, item_id: ItemId, words: Advice, person: tuple[UUID, Role] | None) -> None:
+        """Say it to who asked for it: with the item, or over the list when another one is open by now."""
+        if person != self._person:
+            return
         if self._inbox.item_id == item_id:
             self._screen.item.tell(words)
         else:

@@ -114,6 +114,13 @@ class RunsPage(QWidget):
         self.banner.tell(words.tone, words.title, words.detail)
         self.banner.setProperty("about", "")
 
+    def forget_person(self) -> None:
+        """What was said and typed here was somebody else's."""
+        self.banner.clear()
+        self.provider.clear()
+        self.day.clear()
+        self.show_runs()
+
     def focus_first(self) -> None:
         """Put the keyboard where one begins."""
         self.provider.setFocus(Qt.FocusReason.OtherFocusReason)

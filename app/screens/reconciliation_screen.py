@@ -90,6 +90,12 @@ class ReconciliationScreen(QWidget):
         self.inbox.take_over(old.inbox)
         old.let_go()
 
+    def forget_person(self) -> None:
+        """What was said and typed here was somebody else's."""
+        self.inbox.banner.clear()
+        self.inbox.filters.above.clear()
+        self.runs.forget_person()
+
     def let_go(self) -> None:
         """Hear nothing more of the inbox: another screen is shown in this one's place."""
         self._unsubscribe()

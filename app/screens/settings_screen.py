@@ -107,6 +107,11 @@ class SettingsScreen(QWidget):
         self.tabs.setCurrentIndex(old.tabs.currentIndex())
         old.let_go()
 
+    def forget_person(self) -> None:
+        """What was said here was said to somebody else."""
+        for page in self.pages:
+            page.banner.clear()
+
     def let_go(self) -> None:
         """Hear nothing more: another screen is shown in this one's place."""
         self._unsubscribe()
