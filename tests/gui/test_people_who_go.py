@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -43,7 +45,7 @@ def test_what_was_said_to_one_person_is_not_read_by_the_next(qloop: QLoop, theme
     async def scene() -> None:
         async with counter_of(tmp_path, "ada", open_event=False) as showcase:
             screens, words = showcase.console.window.screens, Advice("Mine", "Mine alone")
-            pages = (
+            pages: tuple[Any, ...] = (
                 screens.events, screens.ops, screens.ops.alarms, screens.ops.log, *screens.settings.pages,
                 screens.reconciliation.inbox, screens.reconciliation.runs, screens.plans,
             )  # fmt: skip
@@ -130,7 +132,7 @@ def test_a_question_of_the_plan_editor_is_not_asked_over_another_screen(
                 wish.emit()
                 assert deeds.is_running(deed)
                 go(showcase, "orders")
-                await until(lambda deed=deed: not deeds.is_running(deed), "the end of the wish", 5.0)
+                await until(partial(lambda wanted: not deeds.is_running(wanted), deed), "the end of the wish", 5.0)
                 assert QApplication.activeModalWidget() is None
 
     qloop.run(scene())
