@@ -2,7 +2,8 @@
 
     python -m booking room (--data FOLDER | --store ADDRESS) [--dsn DSN] [--host 127.0.0.1] [--port 0] [--ready-file F]
         [--bot-check-url URL --bot-check-secret-file F] [--rate-limits off] [--trusted-proxy NETWORK]… [--address URL]
-        [--booking-url URL] [--payments sandbox] [--bot-check-widget URL --bot-check-site-key KEY] [--no-page]
+        [--booking-url URL] [--payments sandbox | --payments stripe --stripe-publishable-key pk_…] [--no-page]
+        [--bot-check-widget URL --bot-check-site-key KEY]
     python -m booking room --store ADDRESS --copy-from ADDRESS
 
 The store is a file of SQLite in FOLDER, or what ADDRESS names (`store_address`); `--copy-from` moves one to another.
@@ -29,7 +30,7 @@ from booking.room.callers import Callers
 from booking.room.calls import Limits, Services
 from booking.room.figures import telling_figures
 from booking.room.house import House
-from booking.room.page_files import PageFiles, PageSettings
+from booking.room.page_files import STRIPE, PageFiles, PageSettings
 from booking.room.store import RoomStore, Stored, StoreFailedError
 from booking.room.store_choice import add_store_arguments, check_store
 from booking.room.store_copy import copy_between, refuse_copied, refuse_unfinished
@@ -78,8 +79,9 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         parser.error("--bot-check-widget and --bot-check-site-key go together")
     try:
         chosen.page_settings = PageSettings(
-            chosen.booking_url or "", chosen.payments, chosen.bot_check_widget or "", chosen.bot_check_site_key or ""
-        )
+            chosen.booking_url or "", chosen.payments, chosen.bot_check_widget or "", chosen.bot_check_site_key or "",
+            chosen.stripe_publishable_key,
+        )  # fmt: skip
     except InvalidRequestError as error:
         parser.error(error.detail)
     check_store(parser, chosen)
@@ -90,8 +92,9 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
 def _add_page_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--booking-url", help="where browsers find the API; default: at the page's own host")
     parser.add_argument(
-        "--payments", choices=("", "sandbox"), default="", help="how the page pays; without it, it cannot"
+        "--payments", choices=("", "sandbox", STRIPE), default="", help="how the page pays; without it, it cannot"
     )
+    parser.add_argument("--stripe-publishable-key", metavar="pk_…", default="", help="with --payments stripe")
     parser.add_argument("--bot-check-widget", metavar="URL", help="the script of the bot check's widget")
     parser.add_argument("--bot-check-site-key", metavar="KEY", help="the public key of the bot check")
     parser.add_argument("--no-page", action="store_true", help="the room's calls alone: another server has the page")

@@ -256,6 +256,7 @@ class Browsers:
     """Browsers that tests lend to each other: each one comes back as if it had never been anywhere."""
 
     driver: str
+    flags: tuple[str, ...] = ()
     free: list[str] = field(default_factory=list)
     all: list[str] = field(default_factory=list)
 
@@ -271,7 +272,7 @@ class Browsers:
             self.free.append(session)
 
     async def _started(self, http: httpx.AsyncClient) -> str:
-        options = {"args": [*_FLAGS, "--window-size=1280,800"], "binary": shutil.which("chromium")}
+        options = {"args": [*_FLAGS, *self.flags, "--window-size=1280,800"], "binary": shutil.which("chromium")}
         wanted = {
             "browserName": "chrome",
             "goog:chromeOptions": options,
@@ -286,10 +287,10 @@ class Browsers:
 
 
 @contextmanager
-def browsers() -> Iterator[Browsers]:
+def browsers(*flags: str) -> Iterator[Browsers]:
     """A driver of our own and its browsers; each gets a new profile from the driver, and ends with the context."""
     with chromedriver() as driver:
-        lent = Browsers(driver)
+        lent = Browsers(driver, flags)
         try:
             yield lent
         finally:

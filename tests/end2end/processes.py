@@ -65,14 +65,19 @@ def environment() -> dict[str, str]:
 class Process:
     """A process of ours with its output in a file. Killed at the latest when the test ends."""
 
-    def __init__(self, words: list[str], log: Path, *, stdin: str | None = None) -> None:
-        """Start `python -m WORDS`; `stdin` is written to it, without it its input stays open until `close_input`."""
+    def __init__(
+        self, words: list[str], log: Path, *, stdin: str | None = None, secrets: Mapping[str, str] | None = None
+    ) -> None:
+        """Start `python -m WORDS`; `stdin` is written to it, without it its input stays open until `close_input`.
+
+        `secrets`: further variables of its environment.
+        """
         self.log = log
         with log.open("ab") as output:
             self._popen = subprocess.Popen(
                 [sys.executable, "-m", *words],
                 cwd=ROOT,
-                env=environment(),
+                env={**environment(), **(secrets or {})},
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=output,

@@ -103,7 +103,8 @@ async def test_a_second_browser_takes_the_turn_over(house: House) -> None:
 
 
 async def test_who_leaves_makes_room_for_the_next(house: House) -> None:
-    event = await house.event_with_room(total_active_users=1)
+    """Once no token of the turn that was left can be good any more."""
+    event = await house.event_with_room(total_active_users=1, token_life_s=15)
     async with fan_at(house, event) as first, fan_at(house, event) as second:
         await first.join()
         await first.page.until_view("pick")
@@ -266,3 +267,64 @@ async def test_who_waits_is_told_sold_out_at_once_and_survives_a_restart_of_the_
 
 async def has_text(fan: Fan, selector: str, text: str) -> bool:
     return await fan.page.text(selector) == text
+
+
+async def test_a_code_raises_the_limit_and_a_wrong_one_is_told(house: House) -> None:
+    """B17: two tickets for everybody, four with the code; the field opens where the limit is met."""
+    event = await house.event(max_per_account=2)
+    terms = {"code": "friends-2026", "max_per_account": 4, "max_uses": 1}
+    await house.api("POST", f"/v1/events/{event}/access-codes", terms)
+    async with fan_at(house, event) as fan:
+        page = fan.page
+        await page.until_shown("#best-go")
+        assert await page.run("return document.querySelectorAll('#best-count option').length") == 2
+        await page.click("#view-list")
+        for seat in (0, 1, 2):
+            await page.click(f"#seat-{seat}")
+        await page.until_shown("#access-code")
+        await page.type("#access-code", "foes-2026")
+        await page.click("#access-use")
+        await page.click("#seat-3")
+        await page.click("#hold")
+        await page.until_text(".note", "not one of this event")
+        await page.screen(320, 640, mobile=True)
+        assert await fan.is_well_made()
+        await page.type("#access-code", " Friends-2026 ")
+        await page.press("\ue007")
+        await page.until_text("#access-kept", "up to 6")
+        await page.reload()
+        await fan.pick_best(4)
+        await fan.check_out()
+        await fan.pay()
+        await fan.until_tickets(4)
+        await page.click("#home")
+        await page.until_view("events")
+        await page.run("localStorage.removeItem('taquilla.sale.' + arguments[0])", event)
+        await fan.come()
+        await page.until_shown("#best-go")
+        await page.choose("#best-count", "1")
+        await page.click("#best-go")
+        await page.until_text(".note", "the most tickets")
+    assert await house.sold(event) == 4
+
+
+async def test_what_joining_asks_for_appears_while_somebody_is_at_it(house: House) -> None:
+    """The operator asks for codes after the page was loaded: the field is there at once, and what was typed stays."""
+    event = await house.event_with_room(paused=True)
+    async with fan_at(house, event) as fan:
+        page = fan.page
+        await page.until_view("join")
+        assert not await page.shows("#code")
+        await house.room("POST", f"/v1/rooms/{event}/codes", {"codes": ["moonlight"], "reason": "test"})
+        await house.set_room(event, registration_required=True)
+        await page.click("main .main")
+        await page.until_shown("#code")
+        await page.until_text("#join-problem", "not valid")
+        await page.type("#code", "moonlight")
+        await house.set_room(event, bot_check=True)
+        await page.click("main .main")
+        await page.until_shown("#bot-check .warn")
+        assert await page.run("return document.querySelector('#code').value") == "moonlight"
+        await house.set_room(event, bot_check=False)
+        await page.click("main .main")
+        await page.until_view("waiting")

@@ -41,6 +41,8 @@ def test_the_page_is_small_and_loads_nothing_from_elsewhere() -> None:
         assert not re.search(r"""(?:src|href|url\(|import)[^\n]*["'(]https?://""", text), name
         assert "innerHTML" not in text, name
         assert "eval(" not in text, name
+        code = [line for line in text.splitlines() if not line.lstrip().startswith("//")]
+        assert not [line for line in code if line.count("`") % 2], f"{name}: a text over lines may look like a comment"
 
 
 def test_the_policy_names_booking_and_nobody_else() -> None:
@@ -57,6 +59,56 @@ def test_only_a_widget_that_was_named_may_come_from_elsewhere() -> None:
     policy = content_security_policy(PageSettings(widget_url="https://check.example/v0/api.js?x=1", site_key="k"))
     assert "script-src 'self' https://check.example;" in policy
     assert "frame-src https://check.example;" in policy
+
+
+STRIPE_KEY = "pk_test_51Abc"
+POLICIES = {
+    "challenges.cloudflare.com/turnstile/v0/api.js": {
+        "script-src": "'self' https://challenges.cloudflare.com", "frame-src": "https://challenges.cloudflare.com",
+        "connect-src": "'self'", "style-src": "'self'",
+    },
+    "js.hcaptcha.com/1/api.js": dict.fromkeys(
+        ("script-src", "connect-src", "style-src"), "'self' https://hcaptcha.com https://*.hcaptcha.com"
+    ) | {"frame-src": "https://hcaptcha.com https://*.hcaptcha.com"},
+    "www.google.com/recaptcha/api.js": {
+        "script-src": "'self' https://www.google.com/recaptcha/ https://www.gstatic.com/recaptcha/",
+        "frame-src": "https://www.google.com/recaptcha/ https://recaptcha.google.com/recaptcha/",
+        "connect-src": "'self' https://www.google.com/recaptcha/", "style-src": "'self'",
+    },
+    "nothcaptcha.com/api.js": {"script-src": "'self' https://nothcaptcha.com", "connect-src": "'self'"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("widget", POLICIES)
+def test_each_bot_check_may_load_what_its_maker_documents_and_no_more(widget: str) -> None:
+    policy = policy_of(PageSettings(widget_url=f"https://{widget}?render=explicit", site_key="k"))
+    assert {name: policy[name] for name in POLICIES[widget]} == POLICIES[widget]
+    assert policy["default-src"] == policy["form-action"] == policy["frame-ancestors"] == "'none'"
+
+
+def test_stripe_may_load_what_it_documents_when_it_is_paid_with_and_never_else() -> None:
+    policy = policy_of(PageSettings(BOOKING, "stripe", stripe_key=STRIPE_KEY))
+    assert policy["script-src"] == "'self' https://js.stripe.com https://*.js.stripe.com"
+    assert policy["frame-src"] == "https://js.stripe.com https://*.js.stripe.com https://hooks.stripe.com"
+    assert policy["connect-src"] == f"'self' {BOOKING} wss://booking.example https://api.stripe.com"
+    assert policy["style-src"] == policy["img-src"] == policy["worker-src"] == "'self'"
+    assert policy["form-action"] == policy["base-uri"] == "'none'"
+    assert "stripe" not in content_security_policy(PageSettings(BOOKING, "sandbox"))
+
+
+@pytest.mark.parametrize(
+    ("payments", "key"),
+    [("stripe", ""), ("sandbox", STRIPE_KEY), ("stripe", "sk_live_51Abc"), ("stripe", "pk_test_"), ("stripe", "x")],
+)
+def test_a_key_that_is_not_for_the_public_is_refused(payments: str, key: str) -> None:
+    with pytest.raises(InvalidRequestError) as refused:
+        PageSettings(payments=payments, stripe_key=key)
+    assert refused.value.fields[0].pointer == "/stripe_key"
+    assert key == "" or key not in refused.value.detail
+
+
+def policy_of(settings: PageSettings) -> dict[str, str]:
+    return dict(rule.split(" ", 1) for rule in content_security_policy(settings).split("; "))
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ class App {
   booking = new Line(setting("booking-url"), this.bookingClock);
   account = new Account(this.booking, this.bookingClock);
   payments = setting("payments");
+  stripeKey = setting("stripe-key");
   botCheck = new BotCheck(setting("bot-check-widget"), setting("bot-check-site-key"));
   event = null;
   events = null;
@@ -48,6 +49,7 @@ class App {
   away = null; // the waiting room does not answer
   bookingAway = null;
   joinProblem = null;
+  joinCode = "";
   isElsewhereTab = false;
   wasAwayUntil = 0;
   heardAt = 0;
@@ -56,6 +58,7 @@ class App {
     await speak(preferred());
     drawFrame();
     this.eventId = Number(/^\/events\/(\d+)$/.exec(location.pathname)?.[1] ?? 0);
+    this.accessCode = memory.codeOf(this.eventId);
     setInterval(() => this.#refreshView(), 500);
     setInterval(() => this.account.keep(), 5000);
     addEventListener("online", () => this.draw());
@@ -141,6 +144,7 @@ class App {
   // ---------------------------------------------------------------- the queue
 
   async join(code) {
+    this.joinCode = code;
     this.joinProblem = null;
     try {
       await this.account.open(this.#trouble);
@@ -153,6 +157,12 @@ class App {
       this.joinProblem = error;
       await this.#loadNotice();
     }
+    this.draw();
+  }
+
+  // Something has to be done before one can join.
+  joinFirst(words) {
+    this.joinProblem = words;
     this.draw();
   }
 
@@ -238,6 +248,8 @@ class App {
 
   async hold(wish) {
     await this.account.open(this.#trouble);
+    const code = this.accessCode.read();
+    if (code) wish = {...wish, access_code: code};
     await this.sale.holdPlaces(wish, this.event.prices);
   }
 
@@ -318,7 +330,11 @@ class App {
 
   draw() {
     const name = this.#wanted();
-    if (name !== this.viewName || !this.view) this.#change(name);
+    // What joining asks for may change while somebody is at it.
+    const {registration_required: code, bot_check: check, queueing} = this.notice ?? {};
+    const face = name === "join" ? [name, code, check, queueing].join() : name;
+    if (face !== this.viewFace || !this.view) this.#change(name);
+    this.viewFace = face;
     this.#refreshView();
     showTrouble(this);
     showTitle(this, name);

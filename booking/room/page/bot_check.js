@@ -1,44 +1,80 @@
 // The operator's bot check, if there is one: Turnstile, hCaptcha and reCAPTCHA are drawn by the same call.
 
-import {scriptUrl} from "./time.js";
-import {h} from "./ui.js";
-import {say} from "./words.js";
+import {inTime, isDark, loadScript} from "./outside.js";
+import {button, h} from "./ui.js";
+import {say, spoken} from "./words.js";
 
 export class BotCheck {
   constructor(widgetUrl, siteKey) {
-    Object.assign(this, {widgetUrl, siteKey, proof: "", loading: null});
+    Object.assign(this, {widgetUrl, siteKey, proof: "", widget: null, drawn: null});
+  }
+
+  // Whether the check is on the page and has not been done.
+  get waits() {
+    return this.widget !== null && !this.proof;
   }
 
   // Draw the check into `place`; what it gives is in `proof`.
   async show(place) {
+    this.#remove();
+    this.place = place;
     if (!this.widgetUrl) {
       place.replaceChildren(h("p", {className: "warn"}, say("join.no-check")));
       return;
     }
-    this.loading ??= new Promise((resolve, reject) => {
-      const script = document.createElement("script");
-      script.src = scriptUrl(this.widgetUrl);
-      script.onload = resolve;
-      script.onerror = reject;
-      document.head.append(script);
-    });
+    place.replaceChildren(h("p", {role: "status"}, say("check.loading")));
     try {
-      await this.loading;
+      await loadScript(this.widgetUrl);
       const widget = globalThis.turnstile ?? globalThis.hcaptcha ?? globalThis.grecaptcha;
-      const keep = (proof) => { this.proof = proof ?? ""; };
-      this.widget = widget;
-      this.drawn = widget.render(place, {sitekey: this.siteKey, callback: keep, "expired-callback": () => keep("")});
+      // reCAPTCHA's script loads another one, and can draw only then.
+      if (!widget.render) await inTime(new Promise((resolve) => { widget.ready(resolve); }));
+      if (this.place === place) this.#draw(widget, place);
     } catch {
-      this.loading = null;
-      place.replaceChildren(h("p", {className: "warn"}, say("join.no-check")));
+      if (this.place === place) this.#fail(place);
     }
+  }
+
+  #draw(widget, place) {
+    const inside = h("div");
+    const note = h("p", {className: "danger", role: "alert"});
+    place.replaceChildren(inside, note);
+    this.drawn = widget.render(inside, {
+      sitekey: this.siteKey, theme: isDark() ? "dark" : "light", language: spoken(), hl: spoken(),
+      callback: (proof) => {
+        this.proof = proof ?? "";
+        note.textContent = "";
+      },
+      "expired-callback": () => {
+        this.#again();
+        note.textContent = say("check.expired");
+      },
+      "error-callback": () => {
+        if (this.place === place) this.#fail(place);
+        return true;
+      },
+    });
+    this.widget = widget;
+  }
+
+  #fail(place) {
+    this.#remove();
+    place.replaceChildren(h("p", {className: "warn"}, say("check.failed")), button(say("again"), () => this.show(place), {id: "check-again"}));
+  }
+
+  #again() {
+    this.proof = "";
+    this.widget?.reset?.(this.drawn);
+  }
+
+  #remove() {
+    this.widget?.remove?.(this.drawn);
+    Object.assign(this, {proof: "", widget: null, drawn: null});
   }
 
   // A proof is good once.
   take() {
     const {proof} = this;
-    this.proof = "";
-    if (proof) this.widget?.reset?.(this.drawn);
+    if (proof) this.#again();
     return proof;
   }
 }

@@ -43,7 +43,7 @@ export const account = {
 
 // Everything that could tell who was here: the account, this browser's secret, the sales.
 export function forgetAll() {
-  const mine = (name) => /^taquilla\.(account|session|sale\..*)$/.test(name);
+  const mine = (name) => /^taquilla\.(account|session|(sale|code)\..*)$/.test(name);
   for (const name of kept ? Object.keys(kept).filter(mine) : []) kept.removeItem(name);
   loose.clear();
 }
@@ -66,6 +66,12 @@ export function session() {
 export const saleOf = (eventId) => ({
   read: () => read(`taquilla.sale.${eventId}`) ?? {},
   write: (value) => write(`taquilla.sale.${eventId}`, value),
+});
+
+// The code that raises the limit of an event.
+export const codeOf = (eventId) => ({
+  read: () => read(`taquilla.code.${eventId}`) ?? "",
+  write: (value) => write(`taquilla.code.${eventId}`, value || null),
 });
 
 // Whether this tab is to take the event from another one when it is loaded next.

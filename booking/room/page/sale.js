@@ -1,7 +1,7 @@
 // One sale: hold, check out, pay. Every step is written down with its key before it is sent, and sent with that key until
 // somebody has decided; so reloads, double clicks and lost answers do nothing twice.
 
-import {Refusal, untilDecided} from "./net.js";
+import {NoAnswer, Refusal, untilDecided} from "./net.js";
 import {secret} from "./memory.js";
 import {pause} from "./time.js";
 
@@ -100,6 +100,19 @@ export class Sale {
   async withdraw() {
     const path = `/v1/payments/${this.charge.operation_id}/withdraw`;
     await this.#begin({name: "withdraw", method: "POST", path});
+  }
+
+  // With what Stripe's code lets the bank ask; empty when nobody is asked any more, or nobody knows just now.
+  async pageSecret() {
+    try {
+      const {body} = await this.account.call(this.line, "GET", `/v1/payments/${this.charge.operation_id}/page-secret`);
+      return body.secret;
+    } catch (error) {
+      if (!(error instanceof Refusal) && !(error instanceof NoAnswer)) throw error;
+      this.trouble = error;
+      this.changed();
+      return "";
+    }
   }
 
   // The prices that the hold has locked are those of its moment.

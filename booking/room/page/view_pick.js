@@ -19,12 +19,14 @@ export class PickView {
     this.stale = h("p", {className: "warn", hidden: true}, say("map.stale"));
     this.body = h("div", {}, h("p", {role: "status"}, say("map.loading")));
     this.basket = h("section", {className: "basket", "aria-label": say("pick.chosen")});
-    this.element = h("section", {}, h("h1", {}, say("pick.title")), this.turn, this.note, this.stale, this.body, this.basket,
+    this.code = new CodeField(app, () => this.codeChanged());
+    this.element = h("section", {}, h("h1", {}, say("pick.title")), this.turn, this.note, this.stale, this.body, this.code.element, this.basket,
       app.notice && button(say("wait.leave"), () => app.leaveQueue(), {id: "leave"}));
   }
 
+  // With a code the limit is the booking system's to know.
   get most() {
-    return Math.min(MOST, this.app.event.max_per_account ?? MOST);
+    return this.app.accessCode.read() ? MOST : Math.min(MOST, this.app.event.max_per_account ?? MOST);
   }
 
   // Called once the plan is there.
@@ -36,7 +38,7 @@ export class PickView {
       this.map = new SeatMap(plan, {states: () => app.seats.states, picked: this.picked, pick: (seat) => this.toggle(seat)});
       this.list = new SeatList(this);
       this.list.element.hidden = true;
-      parts.push(this.#best(), this.#views(), this.#floors(), this.map.element, this.#legend(), this.list.element);
+      parts.push(this.best = this.#best(), this.#views(), this.#floors(), this.map.element, this.#legend(), this.list.element);
     }
     parts.push(this.#standing());
     this.body.replaceChildren(...parts.flat().filter(Boolean));
@@ -82,7 +84,7 @@ export class PickView {
     const name = seatWords(seats.plan.nameOf(seat));
     if (this.picked.delete(seat)) tell(say("pick.removed", {seat: name}));
     else if (seats.states[seat] !== FREE) tell(say("pick.taken", {seat: name}), {urgent: true});
-    else if (this.count >= this.most) tell(say("pick.most", {count: this.most}), {urgent: true});
+    else if (this.count >= this.most) this.#limitMet();
     else {
       this.picked.add(seat);
       tell(say("pick.added", {seat: name}));
@@ -90,6 +92,21 @@ export class PickView {
     this.map?.draw();
     this.list?.changed(null);
     this.showBasket();
+  }
+
+  #limitMet() {
+    tell(say("pick.most", {count: this.most}), {urgent: true});
+    this.code.element.open = true;
+  }
+
+  // Another code, another limit.
+  codeChanged() {
+    const best = this.best && this.#best();
+    if (best) {
+      this.best.replaceWith(best);
+      this.best = best;
+    }
+    if (this.built) this.showBasket();
   }
 
   get count() {
@@ -155,7 +172,8 @@ export class PickView {
       const amount = h("output", {}, "0");
       const step = (by) => {
         const now = (this.places.get(tier.tier_id) ?? 0) + by;
-        if (now < 0 || (by > 0 && this.count >= this.most)) return;
+        if (now < 0) return;
+        if (by > 0 && this.count >= this.most) return this.#limitMet();
         this.places.set(tier.tier_id, now);
         setText(amount, String(now));
         this.showBasket();
@@ -210,11 +228,44 @@ export class PickView {
     this.shown = note;
     if (!note) return void this.note.replaceChildren();
     if (typeof note === "string") return void this.note.replaceChildren(h("p", {}, say(`note.${note}`)));
+    if (note.code === "access-code-refused") this.code.refuse();
+    if (note.code === "account-limit") this.code.element.open = true;
     const {seats = [], offer = []} = note.problem;
     for (const seat of seats) this.picked.delete(seat.seat_no);
     this.showBasket();
     this.note.replaceChildren(h("p", {}, refusalWords(note)), seats.length ? h("p", {}, seats.map(seatWords).join("; ")) : "",
       offer.length ? button(say("pick.offer", {seats: offer.map(seatWords).join("; ")}), () => this.app.hold({seats: offer.map((one) => one.seat_no)}), {id: "offer"}) : "");
+  }
+}
+
+// A code that raises the limit of tickets: kept for the event, sent with each hold, judged by the booking system.
+class CodeField {
+  constructor(app, changed) {
+    Object.assign(this, {app, changed});
+    this.element = h("details", {id: "access", open: Boolean(app.accessCode.read())});
+    this.draw();
+  }
+
+  refuse() {
+    this.app.accessCode.write("");
+    this.draw();
+    this.element.open = true;
+    this.changed();
+  }
+
+  draw() {
+    const code = this.app.accessCode.read();
+    const field = h("input", {id: "access-code", maxlength: "60", autocomplete: "off", autocapitalize: "none", spellcheck: "false"});
+    const use = (text) => {
+      this.app.accessCode.write(text);
+      this.draw();
+      this.changed();
+      (this.element.querySelector("input") ?? this.element.querySelector("button")).focus();
+    };
+    const go = button(say("access.use"), () => field.value.trim() && use(field.value.trim()), {id: "access-use"});
+    const enter = h("form", {className: "row", onsubmit: (event) => { event.preventDefault(); go.click(); }}, h("label", {htmlFor: "access-code"}, say("access.code")), field, go);
+    const kept = h("p", {className: "row"}, h("span", {className: "grow", id: "access-kept"}, say("access.on", {code, count: MOST})), button(say("access.drop"), () => use(""), {id: "access-drop"}));
+    this.element.replaceChildren(h("summary", {}, say("access.open")), h("p", {className: "quiet"}, say("access.words")), code ? kept : enter);
   }
 }
 

@@ -30,11 +30,11 @@ export function message(title, text, ...more) {
 
 export function join(app) {
   const {notice} = app;
-  const code = h("input", {id: "code", autocomplete: "off", maxlength: "64", spellcheck: "false", "aria-describedby": "join-problem"});
+  const code = h("input", {id: "code", value: app.joinCode, autocomplete: "off", maxlength: "64", spellcheck: "false", "aria-describedby": "join-problem"});
   const problem = h("p", {id: "join-problem", className: "danger", role: "alert"});
   const opens = h("p", {className: "lead"});
   const check = h("div", {id: "bot-check"});
-  const go = button(say("join.go"), () => app.join(code.value.trim()), {className: "main"});
+  const go = button(say("join.go"), () => (notice.bot_check && app.botCheck.waits ? app.joinFirst("check.first") : app.join(code.value.trim())), {className: "main"});
   const form = h("form", {onsubmit: (event) => { event.preventDefault(); go.click(); }},
     notice.registration_required && h("p", {}, h("label", {htmlFor: "code"}, say("join.code")), code),
     check, go);
@@ -48,7 +48,7 @@ export function join(app) {
     element,
     update() {
       setText(opens, openingWords(app));
-      setText(problem, app.joinProblem ? refusalWords(app.joinProblem) : "");
+      setText(problem, typeof app.joinProblem === "string" ? say(app.joinProblem) : app.joinProblem ? refusalWords(app.joinProblem) : "");
     },
   };
 }

@@ -1,6 +1,7 @@
 // What people see of their sale: seats held, paying, not knowing, tickets.
 
 import {button, h, named, setText, tell} from "./ui.js";
+import {CardForm, bankAsks} from "./view_card.js";
 import {qrCode, refusalWords, seatWords} from "./view_queue.js";
 import {countdown, instant, knows, money, say} from "./words.js";
 
@@ -110,16 +111,15 @@ export function paying(app) {
   const time = deadline(app);
   const note = h("p", {className: "danger", role: "alert", id: "pay-note"});
   const amount = money(order.amount_minor - (order.paid_minor ?? 0), order.currency);
-  const card = h("select", {id: "card"}, CARDS.map((name) => h("option", {value: name}, say(`card.${name}`))));
-  const pay = button(say("pay.go", {amount}), () => sale.pay(app.payments, card.value), {className: "main", id: "pay"});
-  const form = app.payments
-    ? h("form", {onsubmit: (event) => { event.preventDefault(); pay.click(); }}, h("p", {className: "choices"}, h("label", {htmlFor: "card"}, say("pay.card")), card), h("p", {className: "quiet"}, say("pay.sandbox")), pay)
-    : h("p", {className: "warn"}, say("pay.none"));
+  const words = say("pay.go", {amount});
+  const stripe = app.stripeKey ? new CardForm(app.stripeKey, words, (method) => sale.pay(app.payments, method)) : null;
+  const form = stripe?.element ?? (app.payments ? sandboxForm(app, words) : h("p", {className: "warn"}, say("pay.none")));
   const element = h("section", {className: "panel"}, h("h1", {}, say("pay.title", {amount})), time.element,
     h("p", {className: "quiet"}, say("pay.order", {number: order.number})), orderLines(app), note, form,
     button(say("hold.release"), () => sale.release(), {id: "release"}));
   return {
     element,
+    destroy: () => stripe?.destroy(),
     update() {
       time.update();
       const charge = sale.charge;
@@ -127,6 +127,13 @@ export function paying(app) {
       setText(note, noteWords(sale.note) || declined);
     },
   };
+}
+
+function sandboxForm(app, words) {
+  const card = h("select", {id: "card"}, CARDS.map((name) => h("option", {value: name}, say(`card.${name}`))));
+  const pay = button(words, () => app.sale.pay(app.payments, card.value), {className: "main", id: "pay"});
+  return h("form", {onsubmit: (event) => { event.preventDefault(); pay.click(); }},
+    h("p", {className: "choices"}, h("label", {htmlFor: "card"}, say("pay.card")), card), h("p", {className: "quiet"}, say("pay.sandbox")), pay);
 }
 
 function declineWords(code) {
@@ -151,13 +158,24 @@ export function unknown(app) {
   };
 }
 
-// The bank asks the buyer. Its page opens beside this one, which goes on by itself.
+// The bank asks the buyer: on a page of its own beside this one, or on this one by Stripe's code. This one goes on by itself.
 export function action(app) {
   const {sale} = app;
-  const address = sale.charge.next_action.replace(/^redirect:/, "");
+  const asked = sale.charge.next_action;
+  const address = asked.replace(/^redirect:/, "");
   const time = deadline(app);
-  const link = WEB.test(address) ? h("a", {className: "button main", href: address, target: "_blank", rel: "noopener noreferrer", id: "bank"}, say("action.go")) : h("p", {className: "warn"}, say("action.none"));
-  const element = h("section", {className: "panel"}, h("h1", {}, say("action.title")), time.element, h("p", {}, say("action.words")),
+  const problem = h("p", {className: "danger", role: "alert", id: "bank-problem"});
+  const here = asked.startsWith("stripe:") && app.stripeKey;
+  const answer = async () => {
+    const secret = await sale.pageSecret();
+    setText(problem, secret ? await bankAsks(app.stripeKey, secret) : "");
+    if (secret) await sale.pageSecret(); // the provider is asked at once
+    await sale.refresh();
+  };
+  const link = here ? button(say("action.answer"), answer, {className: "main", id: "bank"})
+    : WEB.test(address) ? h("a", {className: "button main", href: address, target: "_blank", rel: "noopener noreferrer", id: "bank"}, say("action.go"))
+    : h("p", {className: "warn"}, say("action.none"));
+  const element = h("section", {className: "panel"}, h("h1", {}, say("action.title")), time.element, h("p", {}, say(here ? "action.here" : "action.words")), problem,
     h("div", {className: "row"}, link, button(say("action.withdraw"), () => sale.withdraw(), {id: "withdraw"})));
   return {element, update: () => time.update()};
 }
