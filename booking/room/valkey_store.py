@@ -1,4 +1,4 @@
-"""The room's store in Valkey (or Redis from 6.2 on): whatever has queued up is one script, one sync, one answer.
+"""The room's store in Valkey (or Redis): whatever has queued up is one script, one sync, one answer.
 
 One task owns the connection. It holds a lease on the store that is checked in the same atomic step as each write, so
 two rooms cannot both write; and it numbers its batches. When an answer is lost, the batch is sent again under the same
@@ -33,6 +33,7 @@ PATIENCE_S: Final = 10.0
 """How long a server may be away, for a restart or while another one takes over, before the room gives up."""
 
 _MOST_BATCHES = 4096
+_MOST_ROWS = 20_000
 _TRY_AGAIN_AFTER_S = 0.1
 _LOOK_AGAIN_AFTER_S = 10.0
 _LETS_GO_WITHIN_S = 2.0
@@ -132,13 +133,22 @@ class ValkeyStore:
         try:
             while not (self._closes and not self._queue):
                 await self._hear()
-                works = [self._queue.popleft() for _ in range(min(len(self._queue), _MOST_BATCHES))]
-                await self._settle(works)
+                await self._settle(self._gathered())
                 if not self._failure and _now() >= self._due_at:
                     await self._guarded([], self._prolong)
             await self._release()
         finally:
             await self._link.close()
+
+    def _gathered(self) -> list[_Work]:
+        """What is done next: as much as a server takes in one command, also after it was away for a while."""
+        works: list[_Work] = []
+        rows = 0
+        while self._queue and len(works) < _MOST_BATCHES and rows < _MOST_ROWS:
+            works.append(self._queue.popleft())
+            work = works[-1][0]
+            rows += len(work.places) + len(work.codes) if isinstance(work, Batch) else 0
+        return works
 
     @property
     def _due_at(self) -> float:

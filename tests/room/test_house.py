@@ -287,7 +287,7 @@ async def test_news_that_was_asked_for_twice_at_once_is_taken_in_its_order(build
         asked.append("ends")
         return news
 
-    building.authority.hear = slow  # type: ignore[method-assign]
+    building.authority.hear = slow  # type: ignore[method-assign, assignment]
     await asyncio.gather(house.hear(), house.hear())
     assert asked == ["begins", "ends"] * 2
 

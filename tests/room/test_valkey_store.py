@@ -112,6 +112,19 @@ async def test_slots_that_are_over_take_no_room(valkey: Valkey) -> None:
     assert await ask(place.address, "HKEYS", f"{{room:{place.prefix}}}:slots:7") == [b"49"]
 
 
+async def test_a_long_backlog_is_several_writes(valkey: Valkey) -> None:
+    """A server takes a million words in one command. What has gathered while it was away may be more."""
+    store = await new_place(valkey).open()
+    scattered = [[waiting(n) for n in range(first, 100_000, 20)] for first in range(0, 20, 2)]
+    await store.write(Batch(FACTS))
+    before = store.commits
+    await asyncio.gather(*(store.write(Batch(event_id=7, places=rows)) for rows in scattered))
+    assert store.commits - before == 3
+    (room,) = (await store.load()).rooms
+    assert [row.number for row in room.places] == list(range(0, 100_000, 2))
+    await store.close()
+
+
 # ------------------------------------------------------------------ one writer
 
 
@@ -223,9 +236,9 @@ async def test_damaged_data_are_said_to_be_damaged(valkey: Valkey) -> None:
 
 
 async def test_a_password_is_needed_where_there_is_one() -> None:
-    """And an account that may do no more than documented is enough; one that may do less is refused at once."""
+    """An account of few rights is enough, without CONFIG where WAITAOF is; one of too few is refused at once."""
     rights = "~{room:* -@all +@read +@write +@connection +@scripting +time +info +config|get +wait +waitaof"
-    users = f"taquilla on >geheim {rights}\nuser less on >geheim {rights} -rpush"
+    users = f"taquilla on >geheim {rights} -config\nuser less on >geheim {rights} -rpush"
     with valkey_running({"requirepass": "secret", "user": users}) as server:
         place = new_place(server)
         for text, password in ((place.text, None), (place.text, "wrong"), (place.text, "geheim")):

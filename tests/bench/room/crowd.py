@@ -1,11 +1,15 @@
-"""A crowd at the room's own doors: the ASGI application with its real store, without a network in between."""
+"""A crowd at the room's own doors: the ASGI application with its real store, without a network in between.
+
+The store is SQLite's, or one in a Valkey of our own: `valkey` syncs each batch, `valkey-everysec` leaves it to the
+server when to sync and waits for it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,35 +19,81 @@ from uuid import UUID
 import psutil
 
 from booking.domain.caller import Role
+from booking.embedded.valkey import Valkey
 from booking.room.callers import Callers
 from booking.room.calls import Services
 from booking.room.house import House
 from booking.room.settings import Queueing, Settings
 from booking.room.sqlite_store import SqliteStore
+from booking.room.store_address import Endpoint, ValkeyAddress
+from booking.room.valkey_store import ValkeyStore
 from booking.room.web import RoomApplication
 from booking.services.access_tokens import Claims, sign
+from tests.bench.measuring import cpu_s
 
 EVENT = 7
 KEY_ID, SECRET = UUID(int=77), b"s" * 32
 AT_ONCE = 512
 QUEUE = f"/v1/events/{EVENT}/queue"
+KINDS = ("sqlite", "valkey", "valkey-everysec")
+CountedStore = SqliteStore | ValkeyStore
 
 
 @dataclass(frozen=True)
 class Measured:
-    """`calls` of one kind: how many a second, µs of CPU each (all threads of the process), commits that they took."""
+    """`calls` of one kind: how many a second, µs of CPU each (all threads of the process), commits that they took.
+
+    `server_us`: µs of CPU each of the store's server, where it has one.
+    """
 
     calls: int
     per_s: float
     cpu_us: float
     commits: int
+    server_us: float = 0.0
+
+
+@dataclass
+class StoreAt:
+    """A store that can be opened, and closed and opened again."""
+
+    kind: str
+    folder: Path
+    server: Valkey | None = None
+
+    async def open(self) -> CountedStore:
+        """For the room."""
+        if self.server is None:
+            return SqliteStore(self.folder / "room.sqlite")
+        return await ValkeyStore.open(ValkeyAddress((Endpoint(path=str(self.server.socket)),)))
+
+    def server_cpu_s(self) -> float:
+        """CPU that the server has used."""
+        return 0.0 if self.server is None else cpu_s(self.server.pid)
+
+    def stored_bytes(self) -> int:
+        """What the store keeps of it: memory of the server, or the file with its log."""
+        if self.server is None:
+            return sum(path.stat().st_size for path in self.folder.glob("room.sqlite*"))
+        return int(psutil.Process(self.server.pid).memory_info().rss)
+
+
+@contextmanager
+def store_at(kind: str, folder: Path) -> Iterator[StoreAt]:
+    """A store of a kind, with the server that it needs, until the end of the context."""
+    if kind == "sqlite":
+        yield StoreAt(kind, folder)
+        return
+    syncs = "everysec" if kind == "valkey-everysec" else "always"
+    with Valkey(folder / kind, {"appendfsync": syncs}) as server:
+        yield StoreAt(kind, folder, server)
 
 
 class Crowd:
     """Visitors with accounts, and the room that they call."""
 
-    def __init__(self, app: RoomApplication, store: SqliteStore) -> None:
-        self.app, self.store = app, store
+    def __init__(self, app: RoomApplication, store: CountedStore, at: StoreAt) -> None:
+        self.app, self.store, self.at = app, store, at
 
     async def join(self, numbers: Sequence[int]) -> Measured:
         """Each joins once, over the whole of the application."""
@@ -62,7 +112,7 @@ class Crowd:
 
     async def _measure(self, numbers: Sequence[int], method: str, body: bytes, status: int) -> Measured:
         calls = [_call_of(number, method, body) for number in numbers]
-        commits, cpu, began = self.store.commits, process_time(), perf_counter()
+        server, commits, cpu, began = self.at.server_cpu_s(), self.store.commits, process_time(), perf_counter()
         queue = iter(calls)
 
         async def worker() -> None:
@@ -71,13 +121,15 @@ class Crowd:
 
         await asyncio.gather(*(worker() for _ in range(AT_ONCE)))
         took, cpu = perf_counter() - began, process_time() - cpu
-        return Measured(len(calls), len(calls) / took, cpu / len(calls) * 1e6, self.store.commits - commits)
+        each = 1e6 / len(calls)
+        server = self.at.server_cpu_s() - server
+        return Measured(len(calls), len(calls) / took, cpu * each, self.store.commits - commits, server * each)
 
 
 @asynccontextmanager
-async def crowd_at(folder: Path) -> AsyncIterator[Crowd]:
+async def crowd_at(at: StoreAt) -> AsyncIterator[Crowd]:
     """A room that opened just now and lets nobody in, so that all wait; time goes on as in production."""
-    store = SqliteStore(folder / "room.sqlite")
+    store = await at.open()
     house = House(store, await store.load())
     await house.prepare()
     house.account_keys = {KEY_ID: SECRET}
@@ -86,7 +138,7 @@ async def crowd_at(folder: Path) -> AsyncIterator[Crowd]:
     house.start()
     app = RoomApplication(Services(house, Callers(house), limits=None))
     try:
-        yield Crowd(app, store)
+        yield Crowd(app, store, at)
     finally:
         await app.stop()
 
