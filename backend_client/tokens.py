@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from backend_client.errors import NothingDoneError
+from backend_client.errors import NothingDoneError, NotSignedInError
 from backend_client.steady_time import steady_seconds
-from backend_client.wire import StaffSession
+from backend_client.wire import ErrorCode, Problem, StaffSession
 
 REFRESH_EARLY_S = 15.0
 
+_NOBODY = Problem(type="about:blank", title="Nobody is signed in", status=401, code=ErrorCode.NOT_SIGNED_IN)
 Refresh = Callable[[StaffSession], Awaitable[StaffSession]]
 
 
@@ -58,10 +59,14 @@ class Tokens:
         """The session after a refresh. A token that another call has replaced meanwhile needs none.
 
         Cancelling one waiting call does not cancel the refresh: its answer is given once and must be kept.
+
+        Raises:
+            NotSignedInError: the person has signed out meanwhile, or the refresh is refused.
+            BookingClientError: it cannot be renewed now.
         """
         session = self._session
         if session is None:
-            raise LookupError("nobody is signed in")
+            raise NotSignedInError(_NOBODY)
         if session.access_token != rejected_token:
             return session
         if self._running is None:

@@ -26,6 +26,8 @@ _STATUS_OF = {
 async def print_tickets(desk: Desk) -> Sale:
     """Print the tickets of the sale at the counter: DONE; or PAID again, when printing failed or its end is not known.
 
+    When all its tickets are void (their money went back meanwhile) there is nothing to print, and it is DONE.
+
     Raises:
         NoPrinterError, SaleNotReadyError: not now. `print_unclear`: a person must say first (`confirm_print`).
         TicketsNotReadyError: the issuer is late; try again.
@@ -43,12 +45,14 @@ async def print_tickets(desk: Desk) -> Sale:
             return await report_print(desk, sale)  # the tickets are out; only the API has not heard it
         event = await _event_of(desk, sale)
         tickets = await wait_for_tickets(desk, sale)
+        if not tickets:
+            return await desk.keep(replace(sale.after(SaleStep.FINISHED), print_job=None))
         sale = await _open_job(desk, sale, printer, tickets)
         return await _print(desk, sale, printer, _sheet_of(desk, sale, event, tickets))
 
 
 async def wait_for_tickets(desk: Desk, sale: Sale) -> tuple[Ticket, ...]:
-    """All tickets of the order, once the issuer has issued them.
+    """All tickets of the order that are not void, once the issuer has issued them.
 
     Raises:
         TicketsNotReadyError: not within the patience for it.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from app.actions.desk import Desk
 from app.actions.load_plan import new_guid
+from app.actions.write_file import write_whole
 from app.core.errors import PlanFileError, PlanNotReadyError
 from app.core.plan_draft import PlanDraft
 from app.core.plan_faults import faults_of, may_be_saved
@@ -107,10 +108,10 @@ async def write_plan_file(desk: Desk, path: Path) -> None:
     """Write the draft to a file of our format, whatever state it is in.
 
     Raises:
-        OSError: it could not be written.
+        OSError: it could not be written; a file that was there is as it was.
     """
     draft = desk.store.plan_work.draft
-    await asyncio.to_thread(lambda: path.write_bytes(write_plan(draft)))
+    await asyncio.to_thread(lambda: write_whole(path, write_plan(draft)))
 
 
 async def keep_draft(desk: Desk) -> None:

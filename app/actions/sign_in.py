@@ -64,10 +64,12 @@ async def _restore(desk: Desk) -> Session | None:
 
 
 async def sign_out(desk: Desk) -> None:
-    """End the session here and, if it can be reached, at the API; forget what was kept."""
+    """End the session here and, if it can be reached, at the API; forget what was kept, whatever comes of that."""
     desk.store.put_session(None)
-    await desk.client.sign_out()
-    await desk.vault.forget()
+    try:
+        await desk.client.sign_out()
+    finally:
+        await desk.vault.forget()
 
 
 async def _begin(desk: Desk, staff: StaffSession) -> Session:

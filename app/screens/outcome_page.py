@@ -113,6 +113,8 @@ class OutcomePage(QWidget):
         elif sale.state is SaleState.DONE and job is not None:
             words = ngettext("{count} ticket is printed", "{count} tickets are printed", count)
             self.printing.setText("✓ " + words.format(count=count))
+        elif sale.state is SaleState.DONE:
+            self.printing.setText(_("The tickets are void: there is nothing to print"))
         elif job is not None and job.status is PrintJobStatus.FAILED:
             self.printing.setText(_("The tickets were not printed"))
             self.banner.tell("warn", _("The sale is paid and safe"), print_trouble_words(job.reason))

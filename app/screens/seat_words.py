@@ -39,13 +39,13 @@ def _face(sale: Sale, pick: Pick, store: ConsoleStore) -> SaleLineFace:
     """A place without a number is named as its tier is."""
     if pick.tier_id is not None:
         shown = name = _tier_name(sale, pick, store)
-        place = figures().joined((_category(pick, store), _("no numbered seat")))
+        place = figures().joined((_category(sale, pick, store), _("no numbered seat")))
     else:
         ref = _ref(sale, pick, store)
         name = seat_name(ref)
         row = _("Row {row}").format(row=ref.row) if ref.row else ""
         shown = figures().joined((row, _("Seat {seat}").format(seat=ref.number) if ref.number else name))
-        place = figures().joined((ref.section, _category(pick, store)))
+        place = figures().joined((ref.section, _category(sale, pick, store)))
     return SaleLineFace(
         seat_no=pick.seat_no,
         name=shown,
@@ -68,8 +68,9 @@ def _tier_name(sale: Sale, pick: Pick, store: ConsoleStore) -> str:
     return named.get(pick.tier_id or 0) or ("" if tier is None else tier.name)
 
 
-def _category(pick: Pick, store: ConsoleStore) -> str:
-    if store.event is None:
+def _category(sale: Sale, pick: Pick, store: ConsoleStore) -> str:
+    """Numbers of categories are those of their event."""
+    if store.event is None or store.event.event_id != sale.event_id:
         return ""
     names = {category.category_no: category.name for category in store.event.categories}
     return names.get(pick.category_no, "")

@@ -31,6 +31,7 @@ from backend_client.http import check_address
 from backend_client.retry import RetryPolicy, call_with_retry
 from backend_client.testing import FakeBookingServer, Fault
 from backend_client.testing_house import RefusalError
+from backend_client.tokens import Tokens
 from backend_client.wire import DeviceId, ErrorCode, EventId, Problem, SeatStatus, StaffSession
 
 DEVICE = DeviceId(UUID(int=9))
@@ -349,6 +350,17 @@ async def test_wrong_password_is_sent_once(server: FakeBookingServer) -> None:
     assert raised.value.code == "wrong-credentials"
     assert len(server.calls) == 1
     await client.close()
+
+
+async def test_a_call_that_finds_nobody_signed_in_any_more_is_told_so() -> None:
+    """Somebody signed out while the call's token was being refused: that is no failure of the program."""
+
+    async def never(_session: StaffSession) -> StaffSession:
+        raise AssertionError("there is nothing to exchange")
+
+    with pytest.raises(NotSignedInError) as caught:
+        await Tokens(never).renew("a token that was refused")
+    assert (caught.value.code, caught.value.is_word) == ("not-signed-in", False)
 
 
 async def test_sign_out_forgets_the_tokens_even_when_the_system_is_away(

@@ -245,3 +245,17 @@ async def test_open_sales_wait_for_somebody_who_may_sell(counter: Counter) -> No
     await sign_in(again.desk, "omar", "secret")
     assert await resume_open_sales(again.desk) == ()
     assert len(await again.desk.journal.open_sales()) == 1
+
+
+async def test_a_sign_out_that_breaks_off_leaves_no_token_behind(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken() -> None:
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(counter.desk.client, "sign_out", broken)
+    assert await counter.vault.load() is not None
+    with pytest.raises(asyncio.CancelledError):
+        await sign_out(counter.desk)
+    assert await counter.vault.load() is None
+    assert counter.desk.store.session is None

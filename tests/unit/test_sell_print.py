@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from app.actions.finish_sale import finish_sale
 from app.actions.pay_cash import pay_cash
-from app.actions.print_tickets import confirm_print, print_tickets
+from app.actions.print_tickets import confirm_print, print_tickets, wait_for_tickets
 from app.actions.resolve_unknown import keep_resolving
 from app.core.errors import (
     SaleNotReadyError,
@@ -20,7 +21,7 @@ from app.core.sale import SaleState
 from app.core.store import NoticeCode
 from app.devices.ticket_printer import PrintState
 from backend_client.testing import Fault
-from backend_client.wire import PrintJobStatus
+from backend_client.wire import PrintJobStatus, TicketStatus
 from tests.unit.counter import Counter, make_counter, open_journal, until
 
 
@@ -98,3 +99,32 @@ async def test_print_report_that_is_lost_is_made_later(counter: Counter) -> None
     resolving.cancel()
     [job] = counter.server.house.print_jobs.values()
     assert job.status is PrintJobStatus.CONFIRMED
+
+
+async def test_a_sale_whose_tickets_are_all_void_by_now_is_done_and_prints_nothing(counter: Counter) -> None:
+    """It was parked, its money went back from the list of orders, and then it was brought back."""
+    await counter.hold(0, 1)
+    sale = await pay_cash(counter.desk, 9000)
+    assert sale.order is not None
+    row = counter.server.house.orders[sale.order.order_id]
+    await wait_for_tickets(counter.desk, sale)
+    row.tickets = tuple(msgspec.structs.replace(ticket, status=TicketStatus.VOID) for ticket in row.tickets)
+    ended = await print_tickets(counter.desk)
+    assert (ended.state, ended.print_job) == (SaleState.DONE, None)
+    assert counter.printer.sheets == []
+    assert counter.server.house.print_jobs == {}
+    assert await counter.desk.journal.open_sales() == ()
+    await finish_sale(counter.desk)
+    assert counter.desk.store.sale is None
+
+
+async def test_the_tickets_that_are_left_are_printed_when_one_of_them_is_void(counter: Counter) -> None:
+    await counter.hold(0, 1)
+    sale = await pay_cash(counter.desk, 9000)
+    assert sale.order is not None
+    row = counter.server.house.orders[sale.order.order_id]
+    await wait_for_tickets(counter.desk, sale)
+    row.tickets = (msgspec.structs.replace(row.tickets[0], status=TicketStatus.VOID), *row.tickets[1:])
+    assert (await print_tickets(counter.desk)).state is SaleState.DONE
+    [sheet] = counter.printer.sheets
+    assert [face.ticket_id for face in sheet.tickets] == [str(row.tickets[1].ticket_id)]
