@@ -54,6 +54,7 @@ from backend_client.wire import EventId, Role
 _SECOND_MS = 1000
 _SERVER_LOOK_EVERY_S = 3
 _TERMINAL_LOOK_EVERY_S = 30
+_OF_A_PERSON = ("open-event", "load-events", "show-events", "print-chart")
 _TELLS = (PlanEditorScreen, OrdersScreen, ReconciliationScreen, OpsScreen, SettingsScreen)
 
 
@@ -145,20 +146,25 @@ class Bindings(QObject):
             self._window.screens.sign_in.tell(advice_for("not-signed-in"))
 
     async def _enter(self) -> None:
-        """Signed in: what the journal holds first, then the events."""
-        session = self._desk.store.session
+        """Signed in: what the journal holds first, then the events. Whoever goes meanwhile is not taken on."""
+        session, person = self._desk.store.session, self._who_is_here()
         if session is not None:
             self.looks.remember(SIGN_IN_NAME, session.name)
         self._window.screens.go_to(self._window.screens.events)
         trouble = await self._resume_once()
         self.sale.start_settling()
-        await self._load_events()
-        await self.plans.offer()
+        if person == self._who_is_here():
+            await self._load_events()
+            await self.plans.offer()
         sale = self._desk.store.sale
-        if sale is not None and not sale.ended:
+        if sale is not None and not sale.ended and person == self._who_is_here():
             await self._open(sale.event_id)
         if trouble is not None:
             raise trouble
+
+    def _who_is_here(self) -> tuple[UUID, Role] | None:
+        session = self._desk.store.session
+        return None if session is None else (session.staff_id, session.role)
 
     async def _resume_once(self) -> JournalError | None:
         """Show what the journal has open. What waits for a terminal that may be off is cleared up afterwards (T4)."""
@@ -235,8 +241,11 @@ class Bindings(QObject):
         self._window.screens.events.show_opening(self._wanted_event)
 
     async def _open(self, event_id: EventId) -> None:
+        person = self._who_is_here()
         self._deeds.cancel("follow-seats")
         await open_event(self._desk, event_id)
+        if person is None or person != self._who_is_here():
+            return  # whoever wanted to see it has gone
         self.looks.remember(LAST_EVENT, int(event_id))
         self._window.screens.go_to(self._window.screens.counter)
         self._deeds.start("follow-seats", self._follow)
@@ -371,6 +380,8 @@ class Bindings(QObject):
         before, self._person = self._person, None if session is None else (session.staff_id, session.role)
         if before is not None and before != self._person:
             dismiss(self._window)
+            for deed in _OF_A_PERSON:
+                self._deeds.cancel(deed)
             self._window.screens.forget_person()
 
     def _on_store_changed(self, change: Change) -> None:

@@ -112,8 +112,8 @@ class Screens(QWidget):
         return gathered
 
     def go_to(self, screen: QWidget) -> None:
-        """Show a screen and put the keyboard where work starts."""
-        if self._pages.currentWidget() is screen:
+        """Show a screen and put the keyboard where work starts. While nobody is signed in there is one alone."""
+        if self._pages.currentWidget() is screen or (self._store.session is None and screen is not self.sign_in):
             return
         self.sign_in.password.clear()  # what was typed before a kept session came back stays with nobody
         self._pages.setCurrentWidget(screen)
