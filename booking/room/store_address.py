@@ -14,6 +14,7 @@ of it: command lines are everybody's to read.
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,6 +106,8 @@ def _valkey(parts: SplitResult) -> ValkeyAddress:
     options = _options(parts.query)
     database = options.get("db", "")
     if parts.scheme == "unix":
+        if not hasattr(socket, "AF_UNIX"):
+            raise ValueError("this system has no such sockets")
         if hosts or not parts.path.strip("/"):
             raise ValueError("unix:///PATH is needed: a full path, without a host")
         endpoints: tuple[Endpoint, ...] = (Endpoint(path=unquote(parts.path)),)

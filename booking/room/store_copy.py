@@ -32,8 +32,8 @@ class Copied:
 
     def __str__(self) -> str:
         return (
-            f"{self.rooms} rooms, {self.places} places, {self.codes} codes, {self.keys} keys, "
-            f"{self.changes} entries of the log"
+            f"rooms {self.rooms}, places {self.places}, codes {self.codes}, keys {self.keys}, "
+            f"entries of the log {self.changes}"
         )
 
 

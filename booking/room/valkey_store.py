@@ -9,6 +9,7 @@ says that the server has forgotten something, and ends the store as a full disk 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import secrets
 import socket
@@ -39,6 +40,9 @@ _LOOK_AGAIN_AFTER_S = 10.0
 _LETS_GO_WITHIN_S = 2.0
 _Reading = Callable[[], Awaitable[Any]]
 _Work = tuple[Batch | _Reading, "asyncio.Future[Any]"]
+
+
+log = logging.getLogger(__name__)
 
 
 def _sha(script: str) -> str:
@@ -263,6 +267,8 @@ class ValkeyStore:
                 raise StoreFailedError(f"it has version {answer[1].decode()}, this program writes {SCHEMA}")
             if seen not in (None, answer[2]):
                 raise StoreFailedError(f"another room writes here: {answer[1].decode(errors='replace')}")
+            if seen is None:
+                log.info("waits for the end of a lease on the store: %s", answer[1].decode(errors="replace"))
             seen = answer[2]
             await asyncio.sleep(min(_TRY_AGAIN_AFTER_S, self._lease_s / 8))
         self._number, self._renewed_at = int(answer[1]), _now()

@@ -9,15 +9,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import uuid4
 
 import pytest
 
 from booking.embedded.valkey import Valkey, temporary_valkey
+from booking.room.event_room import Phase, RoomFacts
+from booking.room.places import PlaceRow
+from booking.room.settings import Settings
 from booking.room.sqlite_store import SqliteStore
 from booking.room.store import RoomStore
 from booking.room.store_address import ValkeyAddress, parse_address
+from booking.room.valkey_link import ValkeyLink
 from booking.room.valkey_store import ValkeyStore
 
 REDIS_VARIABLE = "TAQUILLA_REDIS_SERVER"
@@ -79,6 +83,23 @@ async def opened(text: str, password: str | None = None, **known: float | bool) 
     chosen: dict[str, float] = {"lease_s": LEASE_S, "patience_s": PATIENCE_S, **known}
     accept_loss = bool(chosen.pop("accept_loss", False))
     return await ValkeyStore.open(valkey_address(text), password, accept_loss=accept_loss, **chosen)
+
+
+async def ask(address: ValkeyAddress, *command: bytes | str | int) -> Any:
+    """What the server answers to somebody else."""
+    link = ValkeyLink(address, "{room:x}:meta", None)
+    try:
+        return (await link.ask(command))[0]
+    finally:
+        await link.close()
+
+
+FACTS = RoomFacts(7, 1e9, b"seed", Settings(), Phase.OPEN)
+
+
+def waiting(number: int) -> PlaceRow:
+    """Somebody's place, as it is stored of who waits."""
+    return PlaceRow(number, number.to_bytes(16, "big"), 0, -1, 1.5, 3)
 
 
 def new_place(server: Valkey) -> ValkeyPlace:

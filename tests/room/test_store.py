@@ -16,17 +16,13 @@ from booking.room.settings import Settings
 from booking.room.sqlite_store import SqliteStore
 from booking.room.store import Batch, Change, CodeUse, KeyRow, RoomStore, StoreFailedError
 from booking.room.valkey_store import ValkeyStore
-from tests.room.stores import StorePlace
+from tests.room.stores import StorePlace, waiting
 
 FACTS = RoomFacts(7, 1e9, b"seed", Settings(total_active_users=5), Phase.OPEN, 2)
 
 
 def place(number: int, state: int = 0) -> PlaceRow:
     return PlaceRow(number, number.to_bytes(16, "big"), state, number, 1.5, 3, b"slot", 2.5, "session", True)
-
-
-def waiting(number: int) -> PlaceRow:
-    return PlaceRow(number, number.to_bytes(16, "big"), 0, -1, 1.5, 3)
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ async def test_there_and_back(old: RoomStore, valkey: Valkey, tmp_path: Path) ->
     before, log = await old.load(), await old.log()
     there = await new_place(valkey).open()
     copied = await copy_store(old, there, "old", "valkey")
-    assert str(copied) == "2 rooms, 12000 places, 20 codes, 2 keys, 5 entries of the log"
+    assert str(copied) == "rooms 2, places 12000, codes 20, keys 2, entries of the log 5"
     back = SqliteStore(tmp_path / "back.sqlite")
     assert await copy_store(there, back, "valkey", "back") == copied
     after = await back.load()

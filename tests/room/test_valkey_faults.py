@@ -13,20 +13,10 @@ import pytest
 
 from booking.embedded.valkey import Valkey
 from booking.room import valkey_durability, valkey_store
-from booking.room.event_room import Phase, RoomFacts
-from booking.room.places import PlaceRow
-from booking.room.settings import Settings
 from booking.room.store import Batch, Change, StoreFailedError
 from booking.room.valkey_store import ValkeyStore
 from tests.end2end.proxies import Address, FaultProxy, Trap
-from tests.room.stores import ValkeyPlace, new_place, opened, valkey_running
-from tests.room.test_valkey_store import ask
-
-FACTS = RoomFacts(7, 1e9, b"seed", Settings(), Phase.OPEN)
-
-
-def waiting(number: int) -> PlaceRow:
-    return PlaceRow(number, number.to_bytes(16, "big"), 0, -1, 1.5, 3)
+from tests.room.stores import FACTS, ValkeyPlace, ask, new_place, opened, valkey_running, waiting
 
 
 @pytest.fixture

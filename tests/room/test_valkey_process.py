@@ -14,8 +14,7 @@ import pytest
 from backend_client import wire
 from booking.embedded.valkey import Valkey
 from tests.room.room_process import Room, Visitor, know_booking, know_booking_at, let_in, room_running, status_of
-from tests.room.stores import ValkeyPlace, new_place, valkey_running
-from tests.room.test_valkey_store import ask
+from tests.room.stores import ValkeyPlace, ask, new_place, valkey_running
 
 CANNOT_REACH = 3
 
@@ -109,7 +108,7 @@ async def test_before_a_sale_the_room_moves_to_valkey(place: ValkeyPlace, tmp_pa
     new = new_place(place.server)
     done = _copy(new, old)
     assert (done.returncode, done.stderr) == (0, "")
-    assert f"(prefix {new.prefix}): 1 rooms, 5 places, 0 codes, 1 keys, 1 entries of the log" in done.stdout
+    assert f"(prefix {new.prefix}): rooms 1, places 5, codes 0, keys 1, entries of the log 1" in done.stdout
     with pytest.raises(AssertionError, match=r"this store was copied to unix:.* --accept-copied-store"):
         async with room_running(old):
             raise RuntimeError("it must not start")

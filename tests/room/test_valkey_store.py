@@ -7,7 +7,6 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,26 +18,8 @@ from booking.room.places import PlaceRow
 from booking.room.settings import Settings
 from booking.room.sqlite_store import SqliteStore
 from booking.room.store import Batch, Change, CodeUse, KeyRow, Stored, StoreFailedError
-from booking.room.store_address import ValkeyAddress
-from booking.room.valkey_link import ValkeyLink
 from tests.end2end.proxies import Address, FaultProxy
-from tests.room.stores import ValkeyPlace, new_place, opened, redis_running, valkey_running
-
-FACTS = RoomFacts(7, 1e9, b"seed", Settings(), Phase.OPEN)
-
-
-def waiting(number: int) -> PlaceRow:
-    return PlaceRow(number, number.to_bytes(16, "big"), 0, -1, 1.5, 3)
-
-
-async def ask(address: ValkeyAddress, *command: bytes | str | int, password: str | None = None) -> Any:
-    """What the server answers to somebody else."""
-    link = ValkeyLink(address, "{room:x}:meta", password)
-    try:
-        return (await link.ask(command))[0]
-    finally:
-        await link.close()
-
+from tests.room.stores import FACTS, ValkeyPlace, ask, new_place, opened, redis_running, valkey_running, waiting
 
 # ------------------------------------------------------------------ the same as SQLite's
 
