@@ -153,6 +153,17 @@ async def test_a_secret_in_two_hands_is_ended_and_the_page_says_so(house: House)
         await fan.page.until_view("waiting")
 
 
+async def test_tickets_of_a_lost_account_are_found_by_the_number_of_their_order(house: House) -> None:
+    event = await house.event()
+    async with fan_at(house, event) as fan:
+        await with_tickets(fan)
+        (order,) = await house.db.fetch("SELECT number FROM orders WHERE event_id = $1", event)
+        await fan.keep_account(access_token=await ended_token(fan), secret=secrets.token_urlsafe(24))
+        await fan.page.reload()
+        await fan.page.until_view("pick")
+        await fan.page.until_text(".note", order["number"])
+
+
 async def test_a_key_moves_the_account_once(house: House) -> None:
     event = await house.event_with_room(paused=True)
     async with fan_at(house, event) as first, fan_at(house, event) as second, fan_at(house, event) as third:

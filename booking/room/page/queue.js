@@ -96,11 +96,14 @@ export class Queue {
     }
   }
 
-  // As often as the room allows; while nobody is let in nothing moves, and news come at the end of the long wait.
+  // As often as the room allows. While nobody is let in nothing moves, and news come at the end of the long wait: who
+  // was kept for one may come again at once. A full room keeps nobody, and then what it says counts.
   async #rest(began, signal) {
     const waits = this.status?.state === "waiting" && !this.status.is_letting_in;
-    const dueMs = 1000 * (waits ? Math.min(2, this.retryAfterS) : this.retryAfterS);
-    const left = Math.max(250, dueMs - (performance.now() - began));
+    const took = performance.now() - began;
+    const wasKept = took > 3000;
+    const dueMs = 1000 * (waits && wasKept ? Math.min(2, this.retryAfterS) : this.retryAfterS);
+    const left = Math.max(250, dueMs - took);
     this.wakes = new AbortController();
     const stop = () => this.wakes.abort();
     signal.addEventListener("abort", stop);

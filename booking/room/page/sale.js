@@ -124,6 +124,8 @@ export class Sale {
   // Begin anew: what was is over.
   forget(note = null) {
     this.stop();
+    // What the box office can find, when nobody can read the order any more.
+    this.lostOrder = note === "signed-out" ? this.kept.number : undefined;
     Object.assign(this, {hold: null, order: null, tickets: null, note, kept: {}});
     this.memory.write(null);
     this.changed();
@@ -181,7 +183,7 @@ export class Sale {
       this.forget("released");
     } else {
       const order = body.order ?? body;
-      this.#keep({order_id: order.order_id, intent: null});
+      this.#keep({order_id: order.order_id, number: order.number, intent: null});
       await this.#takeOrder(order);
     }
   }

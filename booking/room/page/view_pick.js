@@ -3,7 +3,7 @@
 import {SeatMap} from "./map.js";
 import {FREE} from "./plan.js";
 import {button, h, named, setText, tell} from "./ui.js";
-import {refusalWords, seatWords} from "./view_queue.js";
+import {lostOrder, refusalWords, seatWords} from "./view_queue.js";
 import {countdown, money, say} from "./words.js";
 
 const MOST = 6;
@@ -227,7 +227,7 @@ export class PickView {
     if (note === this.shown) return;
     this.shown = note;
     if (!note) return void this.note.replaceChildren();
-    if (typeof note === "string") return void this.note.replaceChildren(h("p", {}, say(`note.${note}`)));
+    if (typeof note === "string") return void this.note.replaceChildren(h("p", {}, say(`note.${note}`), lostOrder(this.app)));
     if (note.code === "access-code-refused") this.code.refuse();
     if (note.code === "account-limit") this.code.element.open = true;
     const {seats = [], offer = []} = note.problem;

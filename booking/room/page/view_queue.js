@@ -48,9 +48,15 @@ export function join(app) {
     element,
     update() {
       setText(opens, openingWords(app));
-      setText(problem, typeof app.joinProblem === "string" ? say(app.joinProblem) : app.joinProblem ? refusalWords(app.joinProblem) : "");
+      const {joinProblem: why} = app;
+      setText(problem, (typeof why === "string" ? say(why) : why ? refusalWords(why) : "") + lostOrder(app));
     },
   };
+}
+
+// The order of an account that is no longer known here.
+export function lostOrder({sale}) {
+  return sale?.lostOrder ? ` ${say("pay.lost", {number: sale.lostOrder})}` : "";
 }
 
 function openingWords(app) {

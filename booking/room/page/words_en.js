@@ -57,7 +57,7 @@ export default {
   "tiers.title": "Without a numbered seat", "tiers.left": {one: "{count} left", other: "{count} left"}, "tiers.more": "One more: {tier}", "tiers.fewer": "One fewer: {tier}",
   "hold.title": "Held for you", "hold.left": "Held for {left} more", "hold.soon": "Less than a minute is left for your seats.", "hold.type": "Price for {seat}",
   "hold.total": "Total", "hold.next": "Check out", "hold.release": "Give the seats back",
-  "pay.title": "Pay {amount}", "pay.order": "Order {number}", "pay.go": "Pay {amount}", "pay.card": "Card", "pay.sandbox": "This is a sandbox: no money moves.", "pay.none": "Paying online is not set up here.",
+  "pay.title": "Pay {amount}", "pay.order": "Order {number}", "pay.lost": "The box office finds your tickets by order {number}.", "pay.go": "Pay {amount}", "pay.card": "Card", "pay.sandbox": "This is a sandbox: no money moves.", "pay.none": "Paying online is not set up here.",
   "card.card-approve": "Approved", "card.card-decline": "Declined", "card.card-no-funds": "No funds", "card.card-3ds": "Asks the bank (3-D Secure)", "card.card-slow": "Slow", "card.card-answer-lost": "The answer gets lost", "card.card-hang": "No answer",
   "again": "Try again", "check.loading": "The check that you are a person is loading…", "check.failed": "The check that you are a person does not load: a blocker or the network may stop it.",
   "check.first": "Do the check first: it shows that you are a person.", "check.expired": "The check has expired. Do it once more.",

@@ -57,7 +57,7 @@ export default {
   "tiers.title": "席番号のない場所", "tiers.left": {other: "残り{count}"}, "tiers.more": "一枚増やす：{tier}", "tiers.fewer": "一枚減らす：{tier}",
   "hold.title": "確保しました", "hold.left": "確保は残り{left}", "hold.soon": "席の確保は残り一分を切りました。", "hold.type": "{seat}の料金",
   "hold.total": "合計", "hold.next": "支払いへ進む", "hold.release": "席を戻す",
-  "pay.title": "{amount}を支払う", "pay.order": "注文{number}", "pay.go": "{amount}を支払う", "pay.card": "カード", "pay.sandbox": "これは試験環境です。お金は動きません。", "pay.none": "ここではオンライン決済が設定されていません。",
+  "pay.title": "{amount}を支払う", "pay.order": "注文{number}", "pay.lost": "窓口では注文番号{number}でチケットを探せます。", "pay.go": "{amount}を支払う", "pay.card": "カード", "pay.sandbox": "これは試験環境です。お金は動きません。", "pay.none": "ここではオンライン決済が設定されていません。",
   "card.card-approve": "承認", "card.card-decline": "拒否", "card.card-no-funds": "残高不足", "card.card-3ds": "銀行の確認（3Dセキュア）", "card.card-slow": "遅い", "card.card-answer-lost": "回答が失われる", "card.card-hang": "回答なし",
   "again": "もう一度", "check.loading": "人であることの確認を読み込んでいます…", "check.failed": "人であることの確認を読み込めません。ブロッカーかネットワークが止めている可能性があります。",
   "check.first": "先に、人であることの確認をしてください。", "check.expired": "確認の期限が切れました。もう一度お願いします。",

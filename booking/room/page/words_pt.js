@@ -57,7 +57,7 @@ export default {
   "tiers.title": "Sem lugar marcado", "tiers.left": {one: "resta {count}", other: "restam {count}"}, "tiers.more": "Mais um: {tier}", "tiers.fewer": "Menos um: {tier}",
   "hold.title": "Reservado para si", "hold.left": "Reservado por mais {left}", "hold.soon": "Falta menos de um minuto para os seus lugares.", "hold.type": "Preço de {seat}",
   "hold.total": "Total", "hold.next": "Avançar para o pagamento", "hold.release": "Devolver os lugares",
-  "pay.title": "Pagar {amount}", "pay.order": "Encomenda {number}", "pay.go": "Pagar {amount}", "pay.card": "Cartão", "pay.sandbox": "Isto é um ambiente de teste: nenhum dinheiro se move.", "pay.none": "O pagamento em linha não está configurado aqui.",
+  "pay.title": "Pagar {amount}", "pay.order": "Encomenda {number}", "pay.lost": "A bilheteira encontra os seus bilhetes pela encomenda {number}.", "pay.go": "Pagar {amount}", "pay.card": "Cartão", "pay.sandbox": "Isto é um ambiente de teste: nenhum dinheiro se move.", "pay.none": "O pagamento em linha não está configurado aqui.",
   "card.card-approve": "Aprovado", "card.card-decline": "Recusado", "card.card-no-funds": "Sem saldo", "card.card-3ds": "Pergunta ao banco (3-D Secure)", "card.card-slow": "Lento", "card.card-answer-lost": "A resposta perde-se", "card.card-hang": "Sem resposta",
   "again": "Tentar de novo", "check.loading": "A verificação de que é uma pessoa está a carregar…", "check.failed": "A verificação de que é uma pessoa não carrega: um bloqueador ou a rede podem impedi-la.",
   "check.first": "Faça primeiro a verificação: mostra que é uma pessoa.", "check.expired": "A verificação expirou. Faça-a mais uma vez.",
