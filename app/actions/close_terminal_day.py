@@ -120,29 +120,40 @@ async def report_days(desk: Desk) -> int:
     Raises:
         BookingClientError: the API did not answer.
     """
-    left = 0
-    for record in await desk.journal.open_days():
-        report = record.report
-        if report is None:
-            report = await _ask_again(desk, record)
-        if report is None:
-            left += record in await desk.journal.open_days()
-            continue
-        try:
-            await _send(desk, record, report)
-        except BookingRefusedError as error:
-            if not error.is_word:
-                raise
-            _log.warning("the totals of day %s are not taken: %s", record.day_id, error.code)
-            await _give_up(desk, record)
-    return left
+    for day_id in [record.day_id for record in await desk.journal.open_days()]:
+        await _report_day(desk, day_id)
+    return len(await desk.journal.open_days())
 
 
-async def _ask_again(desk: Desk, record: DayRecord) -> TerminalTotalsReport | None:
+async def _open_day(desk: Desk, day_id: str) -> DayRecord | None:
+    """As the journal has it now: whoever closed the day may have heard and told of it meanwhile."""
+    return next((record for record in await desk.journal.open_days() if record.day_id == day_id), None)
+
+
+async def _report_day(desk: Desk, day_id: str) -> None:
+    record = await _open_day(desk, day_id)
+    if record is None:
+        return
+    report = record.report or await _ask_again(desk, record.day_id)
+    if report is None:
+        return
+    try:
+        await _send(desk, record, report)
+    except BookingRefusedError as error:
+        if not error.is_word:
+            raise
+        _log.warning("the totals of day %s are not taken: %s", record.day_id, error.code)
+        await _give_up(desk, record)
+
+
+async def _ask_again(desk: Desk, day_id: str) -> TerminalTotalsReport | None:
     """The terminal's last transaction may be that end of day. Another transaction since says nothing about it."""
     if desk.terminal is None or desk.terminal_turn.locked():
         return None
     async with desk.terminal_turn:
+        record = await _open_day(desk, day_id)
+        if record is None or record.report is not None:
+            return None if record is None else record.report
         try:
             last = await desk.terminal.last_transaction()
         except TerminalError:
@@ -151,7 +162,7 @@ async def _ask_again(desk: Desk, record: DayRecord) -> TerminalTotalsReport | No
             report = _report_of(desk.terminal, last, record)
             await desk.journal.record_day(record.day_id, report)
             return report
-    await _give_up(desk, record)
+        await _give_up(desk, record)
     return None
 
 

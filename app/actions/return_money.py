@@ -77,7 +77,8 @@ async def return_money(desk: Desk, order: Order, operation: PaymentOperation) ->
         JournalBeforeAskingError: it could not be written down, and nothing was begun.
         JournalAfterAskingError: what was done could not be written down. The API has been told of it, except for cash
             while it does not answer: then it knows nothing, and a person must tell it.
-        BookingClientError: done, and not reported yet; `follow_returns` does that.
+        BookingClientError: done, and not reported yet; `follow_returns` does that. Or nothing was begun with a card,
+            because it cannot be read whether the money still goes back here.
     """
     with desk.once("return-money") as first:
         if not first:
@@ -168,17 +169,20 @@ async def give_up_return(desk: Desk, order: Order, operation: PaymentOperation) 
     """The money cannot be given back here (the card is not at hand, …): a supervisor sees to it.
 
     Raises:
-        SaleNotReadyError: the terminal has been asked, and nobody knows what it did.
+        SaleNotReadyError: the terminal is being asked, or has been and nobody knows what it did.
         BookingClientError: not reported.
     """
-    desk.require_seller()
-    record = await desk.journal.terminal_attempt(operation.operation_id)
-    if operation not in returns_of(desk, order) or record is not None:
-        raise SaleNotReadyError("it is not known whether this money went back")
-    report = ResultReport(outcome=ResultOutcome.DECLINED, amount_minor=0, decline_code=NOT_RETURNED)
-    told = await _tell(desk, operation, report)
-    await _show_returned(desk, order.order_id)
-    return told
+    with desk.once("give-up-return") as first:
+        if not first:
+            return operation
+        desk.require_seller()
+        record = await desk.journal.terminal_attempt(operation.operation_id)
+        if operation.operation_id not in {one.operation_id for one in returns_of(desk, order)} or record is not None:
+            raise SaleNotReadyError("it is not known whether this money went back")
+        report = ResultReport(outcome=ResultOutcome.DECLINED, amount_minor=0, decline_code=NOT_RETURNED)
+        told = await _tell(desk, operation, report)
+        await _show_returned(desk, order.order_id)
+        return told
 
 
 async def _tell(desk: Desk, operation: PaymentOperation, report: ResultReport) -> PaymentOperation:
@@ -222,6 +226,8 @@ async def _return_to_card(
         if await desk.journal.terminal_attempt(operation.operation_id) is not None:
             return operation  # nobody knows what became of it: it is not asked for again
     await settle_earlier(desk, terminal)
+    order = await desk.client.order(order.order_id)  # what is shown may be old: a supervisor may have taken it away
+    operation = _still_owed(desk, order, operation)
     target = _target_of(order, operation)
     if target is not None:
         try:
@@ -231,6 +237,14 @@ async def _return_to_card(
                 raise
             _log.info("receipt %s cannot be reversed any more: %s", target.receipt_no, error.decline_code)
     return await _ask(desk, terminal, order, operation, None)
+
+
+def _still_owed(desk: Desk, order: Order, operation: PaymentOperation) -> PaymentOperation:
+    owed = (one for one in returns_of(desk, order) if one.operation_id == operation.operation_id)
+    found = next(owed, None)
+    if found is None:
+        raise SaleNotReadyError("this money does not go back at this counter any more")
+    return found
 
 
 async def _ask(

@@ -28,7 +28,7 @@ from widgets.theme import Theme
 _OTHER_TILL = DeviceId(UUID(int=99))
 
 
-def add_cash_return(showcase: Showcase, order: Order, **more: Any) -> PaymentOperation:
+def add_cash_return(showcase: Showcase, order: Order, *, first: bool = False, **more: Any) -> PaymentOperation:
     """Five euros in cash that a supervisor has handed to a till, this one unless told otherwise."""
     row = showcase.server.house.orders[order.order_id]
     charge = row.operations[0]
@@ -37,7 +37,7 @@ def add_cash_return(showcase: Showcase, order: Order, **more: Any) -> PaymentOpe
         status=OperationStatus.SENT, provider="cash", amount_minor=500, parent_id=charge.operation_id,
         **{"device_id": showcase.console.desk.client.device_id, **more},
     )  # fmt: skip
-    row.operations.append(made)
+    row.operations.insert(0 if first else len(row.operations), made)
     return made
 
 
@@ -154,7 +154,7 @@ def test_what_another_till_gives_back_is_not_asked_of_this_one(qloop: QLoop, the
             assert sale.order is not None
             row = showcase.server.house.orders[sale.order.order_id]
             at = sale.order.created_at - timedelta(minutes=1)
-            other = add_cash_return(showcase, sale.order, device_id=_OTHER_TILL, created_at=at)
+            other = add_cash_return(showcase, sale.order, first=True, device_id=_OTHER_TILL, created_at=at)
             desk = showcase.console.desk
             await desk.keep(dataclasses.replace(sale, order=await desk.client.order(sale.order.order_id)))
             await rest(showcase)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import UUID
@@ -28,7 +29,7 @@ from app.journal.async_journal import AsyncJournal
 from backend_client.errors import AnswerUnknownError, NothingDoneError
 from backend_client.testing import Fault
 from backend_client.wire import DeviceId, OperationKind, OperationStatus, OrderStatus, PaymentOperation
-from tests.unit.counter import Counter, make_counter, open_journal
+from tests.unit.counter import Counter, make_counter, open_journal, until
 
 
 @pytest.fixture
@@ -274,12 +275,12 @@ async def test_t6_what_another_terminal_booked_is_not_reversed_by_its_receipt_he
     booked = list(counter.terminal.booked)
     (card,) = returns(counter)
     assert counter.sale.order is not None
-    order = counter.sale.order
-    elsewhere = tuple(
+    (row,) = counter.server.house.orders.values()
+    row.operations[:] = [
         replace(one, device_id=DeviceId(UUID(int=98))) if one.operation_id == card.parent_id else one
-        for one in order.operations
-    )
-    done = await return_money(counter.desk, replace(order, operations=elsewhere), card)
+        for one in row.operations
+    ]
+    done = await return_money(counter.desk, counter.sale.order, card)
     assert done.status is OperationStatus.SUCCEEDED
     assert counter.terminal.booked == booked
     assert [result.amount_minor for result in counter.terminal.refunded] == [2000]
@@ -321,3 +322,31 @@ async def test_an_order_that_is_not_cancelled_keeps_the_sale(counter: Counter) -
 async def test_leaving_is_for_sales_with_paid_parts(counter: Counter) -> None:
     with pytest.raises(SaleNotReadyError):
         await leave_paid_parts(counter.desk)
+
+
+async def test_money_that_a_supervisor_has_taken_away_meanwhile_is_not_given_back_here(counter: Counter) -> None:
+    """What is shown may be old: another till may be giving it back by now (T6)."""
+    await pay_card(counter.desk, part_minor=2000)
+    await leave_paid_parts(counter.desk)
+    (card,) = returns(counter)
+    (row,) = counter.server.house.orders.values()
+    at = row.operations.index(next(one for one in row.operations if one.operation_id == card.operation_id))
+    row.operations[at] = replace(row.operations[at], device_id=DeviceId(UUID(int=99)))
+    with pytest.raises(SaleNotReadyError):
+        await give_back(counter, card)
+    assert counter.terminal.reversals_asked + counter.terminal.refunds_asked == 0
+    assert await counter.desk.journal.terminal_attempt(card.operation_id) is None
+
+
+async def test_money_is_not_left_to_a_supervisor_while_the_terminal_gives_it_back(counter: Counter) -> None:
+    await pay_card(counter.desk, part_minor=2000)
+    await leave_paid_parts(counter.desk)
+    (card,) = returns(counter)
+    order = counter.sale.order
+    assert order is not None
+    counter.server.delay(f"/orders/{order.order_id}", 0.05)
+    giving = asyncio.create_task(give_back(counter, card), name="return-money")
+    await until(lambda: "return-money" in counter.desk.running)
+    with pytest.raises(SaleNotReadyError):
+        await give_up_return(counter.desk, order, card)
+    assert (await giving).status is OperationStatus.SUCCEEDED

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -161,3 +162,31 @@ async def test_a_day_of_an_older_end_of_day_is_not_taken_for_this_one(counter: C
         await close_terminal_day(counter.desk)
     assert await report_days(counter.desk) == 0
     assert totals(counter) == [4500]
+
+
+async def test_a_day_that_was_heard_while_another_was_reported_is_not_given_up(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pass over open days goes on with what the journal has at each one's turn, not with what it had before."""
+    await sell(counter, 0)
+    desk = counter.desk
+    counter.server.fail(Fault.BUSY, "/terminal-totals", times=99)
+    with pytest.raises(NothingDoneError):
+        await close_terminal_day(desk)
+    (told,) = await desk.journal.open_days()
+    assert told.report is not None
+    counter.server.heal()
+    unheard = replace(told, day_id="later", report=None)
+    await desk.journal.begin_day(unheard)
+    real = desk.client.report_terminal_totals
+
+    async def slow(report: Any, *, key: str) -> Any:
+        if key == told.day_id:
+            await desk.journal.record_day(unheard.day_id, report)  # the clerk's own closing has heard its totals
+            await sell(counter, 1)  # and something else is the terminal's last transaction by now
+        return await real(report, key=key)
+
+    monkeypatch.setattr(desk.client, "report_terminal_totals", slow)
+    assert await report_days(desk) == 0
+    assert NoticeCode.DAY_NOT_TOLD not in counter.notices
+    assert len(totals(counter)) == 2
