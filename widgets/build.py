@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QApplication,
@@ -17,6 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.theme import Theme
+
+_LONG_WORD = re.compile(r"\S{18}(?=\w\S{5})")
 
 
 def leading() -> Qt.AlignmentFlag:
@@ -46,6 +50,11 @@ def label(text: str = "", *, kind: str = "", tone: str = "", wrap: bool = False)
         made.setWordWrap(True)
         made.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
     return made
+
+
+def breakable(text: str) -> str:
+    """The text, with places where a line may end inside of words that no line has room for: a name, an address."""
+    return _LONG_WORD.sub("\\g<0>\u200b", text)
 
 
 def text_field(limit: int = 0) -> QLineEdit:

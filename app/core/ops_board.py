@@ -36,6 +36,8 @@ F = OpsFigure
 UNKNOWN_OLD: Final = "payments_unknown_old"
 """Ours: payments without an answer that are older than five minutes."""
 OLD_PAYMENT_S: Final = 300
+CLOCK_SET_BACK_S: Final = 30.0
+"""Statements are late by less; the booking system's clock is put back by more."""
 HOUSE_NAMES: Final = (
     F.HOLD_ATTEMPTS_PER_S, F.SHED_PER_S, F.HOLD_CONFLICT_SHARE, F.HOLD_P50_MS, F.HOLD_P99_MS, F.QUEUE_AGE_MS,
     F.LOCK_WAITS, F.LOCK_WAIT_OLDEST_S, F.EXPIRY_BACKLOG, F.EXPIRY_OLDEST_S, F.PAYMENTS_UNKNOWN,
@@ -193,10 +195,15 @@ class OpsBoard:
             self._tell(OpsPart.STATE | (self._try_history_again() if state is OpsFeedState.LIVE else OpsPart(0)))
 
     def put_figures(self, figures: OpsFigures, heard_at: float) -> None:
-        """The newest second. One that is older than what is here is left out; a repeated one is a sign of life."""
+        """The newest second. One that is older than what is here is left out; a repeated one is a sign of life.
+
+        One that is older by far is no late one: the clock over there was put back, and what is here is of no time.
+        """
         before = self.figures
         if before is not None and figures.measured_at < before.measured_at:
-            return
+            if (before.measured_at - figures.measured_at).total_seconds() < CLOCK_SET_BACK_S:
+                return
+            self._forget_seconds()
         self.figures, self.heard_at = figures, heard_at
         at = figures.measured_at.timestamp()
         grew = not figures.authority_away and self.house.push(at, {**figures.house, **_by_age(figures)})
@@ -209,6 +216,9 @@ class OpsBoard:
             self.alarms = figures.alarms
             changed |= OpsPart.ALARMS
         self._tell(changed)
+
+    def _forget_seconds(self) -> None:
+        self.house, self.rings, self.minutes = SampleRing((*HOUSE_NAMES, UNKNOWN_OLD)), {}, MinuteHistory()
 
     def merge_seconds(self, event_id: EventId | None, table: SampleTable) -> None:
         """Seconds that were missed, read from the history."""

@@ -31,7 +31,7 @@ class State:
 
 
 def state_of(board: OpsBoard, steady_s: float) -> State:
-    """How things stand at this instant of the steady clock. Old figures are never called well."""
+    """How things stand at this instant of the steady clock. Neither old figures nor none are called well."""
     alarms = tuple(sorted(board.alarms, key=_loudness))
     if board.figures is None or board.heard_at is None:
         return State(Health.AWAY if board.state is OpsFeedState.AWAY else Health.UNKNOWN, alarms)
@@ -41,9 +41,22 @@ def state_of(board: OpsBoard, steady_s: float) -> State:
         return State(Health.AWAY, alarms, age_s + (board.figures.server_time - heard).total_seconds())
     if age_s > OPS_LATE_S:
         return State(Health.LATE, alarms, age_s)
+    if not alarms and not _known(board):
+        return State(Health.UNKNOWN)
     if any(alarm.severity is OpsSeverity.CRITICAL for alarm in alarms):
         return State(Health.CRITICAL, alarms)
     return State(Health.WARNING if alarms else Health.WELL, alarms)
+
+
+def limits_kept(board: OpsBoard) -> int:
+    """How many limits are kept, as far as alarms go: of a figure that is not known nothing is said."""
+    known = _known(board)
+    return sum(rule.enabled and rule.figure in known for rule in board.rules)
+
+
+def _known(board: OpsBoard) -> set[str]:
+    figures = board.figures
+    return set() if figures is None else {*figures.house, *(name for event in figures.events for name in event.figures)}
 
 
 def is_stale(board: OpsBoard, steady_s: float) -> bool:

@@ -42,6 +42,8 @@ class OpsLogPage(QWidget):
         super().__init__()
         self._store = store
         self.shown: list[OpsLogEntry] = []
+        self._waits = False
+        """Whether the keyboard goes to the table as soon as something is in it."""
         self.finder = text_field()
         self.kind = ChoiceBox(theme)
         self.event_only = TickBox(theme, _("Only this event"))
@@ -92,6 +94,8 @@ class OpsLogPage(QWidget):
         self._show_trouble()
         self._empty.setText(self._empty_words())
         self._pages.setCurrentWidget(self.table if kept else self._empty)
+        if kept and self._waits and self.refresh.hasFocus():
+            self.focus_first()
 
     def _show_filter(self, shown: LogFilter) -> None:
         """What is chosen is the board's: it outlives another language, and not the person."""
@@ -127,8 +131,9 @@ class OpsLogPage(QWidget):
         self.banner.tell(words.tone, words.title, words.detail)
 
     def focus_first(self) -> None:
-        """Put the keyboard on the table, or on the find field when it is empty."""
-        (self.table if self.shown else self.finder).setFocus(Qt.FocusReason.OtherFocusReason)
+        """Put the keyboard on the table, once there is one: letters and figures are keys there, and no text."""
+        self._waits = not self.shown
+        (self.refresh if self._waits else self.table).setFocus(Qt.FocusReason.OtherFocusReason)
 
     # ------------------------------------------------------------ wiring
 

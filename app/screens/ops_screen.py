@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QStackedWidget, QTabBar, QToolButton, QVBoxLayout, QWidget
 
 from app.core.ops_board import EVERYTHING, OpsBoard, OpsPart
-from app.core.ops_health import Health, state_of
+from app.core.ops_health import Health, limits_kept, state_of
 from app.core.store import ConsoleStore
 from app.i18n import _, figures
 from app.screens import ops_keys
@@ -193,8 +193,8 @@ class OpsScreen(QWidget):
 
     def _show_state(self) -> None:
         state = state_of(self._board, self._steady())
-        watched = sum(rule.enabled for rule in self._board.rules)
-        self.state.tell(MARKS[state.health], state_title(state), state_detail(state, watched), TONES[state.health])
+        detail = state_detail(state, limits_kept(self._board))
+        self.state.tell(MARKS[state.health], state_title(state), detail, TONES[state.health])
 
     def _show_tabs(self) -> None:
         board = self._board

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.core.ops_board import OpsBoard, OpsPart
-from app.core.ops_health import Health, State, is_stale, state_of
+from app.core.ops_health import Health, State, is_stale, limits_kept, state_of
 from app.core.ops_series import LIVE_S
 from app.core.store import ConsoleStore
 from app.i18n import _, figures
@@ -19,6 +19,7 @@ from backend_client.wire import OpsFigure, OpsSeverity
 from widgets.big_figure import BigFigure
 from widgets.build import column, label, row
 from widgets.charts import ChartTable, CurveLook, Span
+from widgets.elided_label import ElidedLabel
 from widgets.state_line import StateLine
 from widgets.theme import Theme
 
@@ -48,7 +49,8 @@ class OpsWall(QWidget):
         self._store = store
         self._steady = steady
         self.state = StateLine(theme, "figure")
-        self._event = label(kind="title")
+        self._event = ElidedLabel()
+        self._event.setProperty("type", "title")
         self._clock = label(kind="title")
         self._hint = label(_("F11 goes back"), tone="muted")
         self._tiles = _tiles()
@@ -92,9 +94,8 @@ class OpsWall(QWidget):
 
     def _show_state(self) -> None:
         state = state_of(self._board, self._steady())
-        watched = sum(rule.enabled for rule in self._board.rules)
         told_below = state.alarms and self.height() >= _ROOM_FOR_ALARMS_PX
-        detail = "" if told_below and state.health in _ALARMED else state_detail(state, watched)
+        detail = "" if told_below and state.health in _ALARMED else state_detail(state, limits_kept(self._board))
         self.state.tell(MARKS[state.health], state_title(state), detail, TONES[state.health])
         self._show_alarms(state)
 
@@ -128,8 +129,7 @@ class OpsWall(QWidget):
 
     def _build(self, theme: Theme) -> None:
         head = row(theme, gap="large")
-        head.addWidget(self._event)
-        head.addStretch(1)
+        head.addWidget(self._event, 1)
         head.addWidget(self._clock)
         grid = QGridLayout()
         grid.setSpacing(theme.space("medium"))

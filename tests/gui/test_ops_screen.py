@@ -16,7 +16,7 @@ from app.showcase_ops import give_minutes
 from backend_client.wire import OpsFigure
 from tests.gui.conftest import QLoop, counter_of, rest, until
 from tests.gui.money_stage import go, press
-from tests.gui.ops_stage import board_of, ops_of, screen_of, tell_again
+from tests.gui.ops_stage import board_of, ops_of, screen_of, tell_again, type_number
 from widgets.theme import Theme
 
 F = OpsFigure
@@ -275,6 +275,44 @@ def test_a_language_switch_keeps_the_page_what_is_typed_and_what_was_heard(
             showcase.server.pass_time(1)
             tell_again(showcase, lock_waits=3.0)
             await until(lambda: board.newest("lock_waits") == 3.0, "a second more")
+            await rest(showcase)
+
+    qloop.run(scene())
+
+
+def test_the_keyboard_waits_for_the_log_where_figures_are_keys_and_no_text(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        async with ops_of(tmp_path, "omar", trouble_at=40) as showcase:
+            screen = screen_of(showcase)
+            showcase.server.delay("/log", 0.05)
+            press(Qt.Key.Key_4, screen.live.charts.strips[0])
+            assert not screen.log.finder.hasFocus()
+            await until(lambda: screen.log.shown, "the log")
+            assert screen.log.table.hasFocus()
+            press(Qt.Key.Key_1, screen.log.table)
+            assert screen.page == 0
+            await rest(showcase)
+
+    qloop.run(scene())
+
+
+def test_a_name_longer_than_its_place_makes_nothing_beside_it_vanish(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        async with ops_of(tmp_path, "omar") as showcase:
+            screen, board = screen_of(showcase), board_of(showcase)
+            name = "Wolfeschlegelstein" * 4
+            await type_number(showcase, "cap_per_minute", "900")
+            showcase.server.ops.put_settings(changed_by=name, cap_per_minute=1_000)
+            await until(lambda: board.theirs is not None, "what somebody else has set")
+            await rest(showcase)
+            assert name in screen.admission.theirs.title
+            assert screen.admission.width() <= screen.panel.viewport().width()
+            screen.show_large(True)
+            assert screen.wall._event.minimumSizeHint().width() < 200
             await rest(showcase)
 
     qloop.run(scene())

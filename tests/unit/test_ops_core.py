@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from app.core.ops_board import UNKNOWN_OLD, MinuteHistory, OpsBoard, OpsPart, OpsView, admission_key
 from app.core.ops_draft import AdmissionDraft, NumberTextError, change_of, numbers_of, preview_of
-from app.core.ops_health import Health, is_stale, state_of
+from app.core.ops_health import Health, is_stale, limits_kept, state_of
 from app.core.ops_log_csv import ops_log_csv
 from app.core.ops_series import MINUTE_GAP_S, MOST_MINUTES_S, SampleRing, SampleTable, joined, table_of
 from app.core.ops_waits import wait_rows
@@ -29,6 +29,7 @@ from backend_client.wire import (
     AdmissionMode,
     EventId,
     OpsAlarm,
+    OpsAlarmRule,
     OpsEventFigures,
     OpsFigure,
     OpsFigures,
@@ -158,6 +159,17 @@ def test_an_older_statement_is_left_out_and_silence_of_the_database_adds_no_samp
     assert board.heard_at == 102.0
 
 
+def test_a_clock_that_was_put_back_over_there_does_not_silence_the_screen() -> None:
+    board = board_at(3_600)
+    board.put_figures(figures(3_590), heard_at=101.0)
+    assert [board.figures and board.figures.second] == [3_600]
+    board.put_figures(figures(5), heard_at=102.0)
+    assert [board.figures and board.figures.second] == [5]
+    assert state_of(board, 102.5).health is Health.WELL
+    assert board.live.times.tolist() == [NOW.timestamp() + 5]
+    assert board.live.newest("room_waiting") == 5.0
+
+
 def test_payments_that_wait_for_long_are_counted_apart() -> None:
     groups = tuple(
         OpsUnknownPayments(currency="EUR", from_s=since, up_to_s=None, count=count, amount_minor=1)
@@ -280,6 +292,20 @@ def test_all_is_well_only_while_figures_are_fresh_and_no_alarm_is_open() -> None
     assert [one.severity for one in state.alarms] == [OpsSeverity.CRITICAL, OpsSeverity.WARNING]
     board.put_figures(figures(4, authority_away=True), heard_at=108.0)
     assert state_of(board, 108.5).health is Health.AWAY
+
+
+def test_nothing_known_is_not_called_well_and_a_limit_of_nothing_known_is_not_called_kept() -> None:
+    board = board_at()
+    rule = OpsAlarmRule(
+        rule="r", figure="lock_waits", severity=OpsSeverity.WARNING, raise_at=8, clear_at=2, raise_after_s=3,
+        clear_after_s=10,
+    )  # fmt: skip
+    board.put_rules((rule, replace(rule, rule="s", figure="hold_p99_ms"), replace(rule, rule="t", enabled=False)))
+    assert limits_kept(board) == 1
+    empty = figures(2)
+    board.put_figures(replace(empty, house={}, events=(replace(empty.events[0], figures={}),)), heard_at=102.0)
+    assert state_of(board, 102.5).health is Health.UNKNOWN
+    assert limits_kept(board) == 0
 
 
 def test_nothing_heard_is_unknown_and_no_link_is_away() -> None:
