@@ -16,6 +16,7 @@ from uuid_utils.compat import uuid7
 
 from booking.domain.admission_token import SKEW_S
 from booking.domain.errors import EventStateConflictError, QueueClosedError
+from booking.room.asking import SPREAD, late_after_s, longest_s
 from booking.room.estimate import Estimate, Pace
 from booking.room.places import KEEPS_RANK, Places, Slot, State
 from booking.room.settings import Queueing, Settings
@@ -177,6 +178,16 @@ class EventRoom:
         if self.places.state(number) is State.AWAY:
             self._set(number, State.WAITING)
 
+    def told_to_wait(self, number: int, now: float, seconds: float) -> None:
+        """The visitor was told not to ask for so long: who keeps to it is there, also where a line is long."""
+        self.places.saw(number, now + late_after_s(seconds, self.settings.away_after_s))
+
+    def forgive(self) -> None:
+        """After a new start nobody is gone who keeps to the longest that he may have been told to wait."""
+        away_after_s = self.settings.away_after_s
+        told_s = longest_s(self.places.waiting, away_after_s) * (1 + SPREAD)
+        self.places.shift_seen(late_after_s(told_s, away_after_s))
+
     def standing(self, number: int, now: float) -> Standing:
         """How it stands. There is an estimate only for who waits while people are let in."""
         places = self.places
@@ -228,6 +239,8 @@ class EventRoom:
         slot = places.slots.get(number)
         if slot is not None and slot.session:
             slot.was_left, slot.ends_at = True, min(slot.ends_at, now + self.settings.token_life_s)
+        elif slot is not None and slot.taken_until > now:
+            slot.was_left, slot.ends_at = True, slot.taken_until
         self._set(number, State.LEFT)
 
     def bought(self, account: bytes, slot_id: UUID) -> bool:
@@ -321,8 +334,9 @@ class EventRoom:
         if number is None:
             return
         left = self.places.slots.get(number)  # by somebody who came back: a token of it may still be good
-        taken_until = 0.0 if left is None else left.ends_at + 2 * SKEW_S
-        self.places.slots[number] = Slot(self._new_id(), max(now + self.settings.collect_within_s, taken_until))
+        taken_until = 0.0 if left is None else max(left.ends_at + 2 * SKEW_S, left.taken_until)
+        ends_at = max(now + self.settings.collect_within_s, taken_until)
+        self.places.slots[number] = Slot(self._new_id(), ends_at, taken_until=taken_until)
         self._set(number, State.ADMITTED)
 
     def _set(self, number: int, state: State) -> None:

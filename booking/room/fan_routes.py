@@ -110,7 +110,9 @@ async def _status(
     if hosted.room.places.state(number) is State.ADMITTED:
         digest = session_digest(session)
         token, expires_at = await call.house.collect(call.event_id, number, digest, take_over=take_over)
-    return status_of(hosted.room, number, call.house.now(), token, expires_at)
+    status = status_of(hosted.room, number, call.house.now(), token, expires_at)
+    hosted.room.told_to_wait(number, call.house.now(), status.retry_after_s)
+    return status
 
 
 async def _wait(hosted: Hosted, number: int, wait_s: float) -> None:

@@ -385,7 +385,9 @@ class House:
 def _restored(stored: StoredRoom, now: float) -> Hosted:
     places = Places()
     places.restore(stored.places, stored.facts.seed, stored.facts.drawn, now)
-    return Hosted(EventRoom(stored.facts, places), stored.codes)
+    room = EventRoom(stored.facts, places)
+    room.forgive()
+    return Hosted(room, stored.codes)
 
 
 def _account_keys(raw: bytes) -> Mapping[UUID, bytes]:

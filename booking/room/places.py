@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from uuid import UUID
 
@@ -35,7 +35,8 @@ KEEPS_RANK = frozenset({State.WAITING, State.AWAY, State.ADMITTED})
 class Slot:
     """Somebody's turn. `session` is the digest of the session that has come for it; empty: nobody has yet.
 
-    `was_left`: its visitor has gone, and a token of it may be good until `ends_at`.
+    `was_left`: its visitor has gone, and a token of it may be good until `ends_at`. `taken_until`: until when a token
+    of an earlier slot of the same visitor may be.
     """
 
     slot_id: UUID
@@ -43,6 +44,7 @@ class Slot:
     session: str = ""
     renewed: bool = False
     was_left: bool = False
+    taken_until: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +224,9 @@ class Places:
             self._generations.append(row.generation)
             if row.slot_id:
                 was_left = row.state != State.ADMITTED
+                taken_until = 0.0 if row.session else row.slot_ends_at  # not stored: as long as it may be
                 self.slots[row.number] = Slot(
-                    UUID(bytes=row.slot_id), row.slot_ends_at, row.session, bool(row.renewed), was_left
+                    UUID(bytes=row.slot_id), row.slot_ends_at, row.session, bool(row.renewed), was_left, taken_until
                 )
         self.draw(seed, drawn)
         self._restore_ranks()

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, datetime
-from typing import Final
 
 import msgspec
 
 from backend_client import wire
+from booking.room.asking import POLLS_PER_S, SPREAD, asks_every_s
 from booking.room.event_room import EventRoom, Phase, Standing
 from booking.room.places import State
-
-POLLS_PER_S: Final = 2_000
-"""How many visitors one process answers a second without strain: those who wait are told to come no more often."""
 
 _STATES = {
     State.WAITING: wire.QueueState.WAITING,
@@ -23,7 +20,6 @@ _STATES = {
     State.LEFT: wire.QueueState.LEFT,
     State.OVER: wire.QueueState.OVER,
 }
-_SOONEST_S, _LATEST_S = 2.0, 60.0
 _ADMITTED_S, _OUT_S = 10.0, 30.0
 
 
@@ -61,14 +57,19 @@ def ask_again_after_s(room: EventRoom, standing: Standing, number: int, now: flo
         return int(_OUT_S)
     if standing.state is State.ADMITTED:
         return int(min(_ADMITTED_S, room.settings.collect_within_s / 4, room.settings.token_life_s / 3))
-    near = (room.opens_at - now) / 4 if room.phase is Phase.EARLY else _seconds_to_turn(standing) / 4
-    wanted = max(near, standing.waiting / POLLS_PER_S, _SOONEST_S)
-    spread = 0.8 + 0.4 * (number * 2654435761 % 2**32) / 2**32  # the same for a place each time: no two clusters form
-    return max(1, round(min(wanted * spread, _LATEST_S, room.settings.away_after_s / 3)))
+    settings = room.settings
+    wanted = asks_every_s(
+        standing.waiting, settings.away_after_s, settings.collect_within_s, _seconds_to_turn(room, standing, now)
+    )
+    spread = 1 - SPREAD + 2 * SPREAD * (number * 2654435761 % 2**32) / 2**32
+    return max(1, round(wanted * spread))
 
 
-def _seconds_to_turn(standing: Standing) -> float:
-    return float(standing.estimate.low_s) if standing.estimate else _LATEST_S
+def _seconds_to_turn(room: EventRoom, standing: Standing, now: float) -> float | None:
+    if room.phase is Phase.EARLY:
+        # The opening is news for everybody: all come nearer together, as near as the line's share allows.
+        return max(room.opens_at - now, 4 * standing.waiting / POLLS_PER_S)
+    return float(standing.estimate.low_s) if standing.estimate else None
 
 
 def tag_of(status: wire.QueueStatus) -> str:

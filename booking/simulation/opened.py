@@ -40,13 +40,20 @@ class Second:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Processes at the busiest second with the headroom of the rates; `shards` for all events of the scenario."""
+    """Processes at the busiest second with the headroom of the rates; `shards` for all events of the scenario.
+
+    An event has one room process and one shard, whatever it needs: `room_load` and `shard_load` are its share of what
+    one bears, at full rate. `binds` names those of which a single event needs more than one is planned to bear.
+    """
 
     edge_nodes: int
     room_processes: int
     shards: int
     api_processes: int
     shard_load: float
+    room_load: float
+    binds: tuple[str, ...]
+    bears: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,27 +85,31 @@ class Opened:
     def needs(self) -> Needs:
         """How many of each it takes."""
         rates, spare = self.rates, self.rates.headroom
-        room = max(
-            (one.joins / rates.room_joins_per_s + one.polls / rates.room_polls_per_s for one in self.seconds), default=0
-        )
+        room = self._peak_of_window(self._room_share) if self.scenario.room else 0.0
         shard = self._peak_of_window(self._shard_share)
         api = self._peak_of_window(self._api_share)
         events = self.scenario.events
-        # An event is never split over shards; small events share one.
-        fits = max(1, int(spare / shard)) if shard else events
         return Needs(
             edge_nodes=max(1, ceil(self.peak("edge") * events / rates.edge_per_s / spare)),
-            room_processes=max(1, ceil(room * events / spare)) if self.scenario.room else 0,
-            shards=ceil(events / fits),
+            room_processes=_one_writer_each(events, room, spare) if self.scenario.room else 0,
+            shards=_one_writer_each(events, shard, spare),
             api_processes=max(1, ceil(api * events / spare)),
-            shard_load=shard,
-        )
+            shard_load=shard, room_load=room, bears=spare,
+            binds=tuple(name for name, load in (("room", room), ("shard", shard)) if load > spare),
+        )  # fmt: skip
 
     def _peak_of_window(self, shares: Floats) -> float:
         """The largest mean of five seconds: a second of overload is what queues are for."""
         if not len(shares):
             return 0.0
         return float(np.convolve(shares, np.full(5, 0.2), mode="same").max())
+
+    @property
+    def _room_share(self) -> Floats:
+        rates = self.rates
+        return np.array([
+            one.joins / rates.room_joins_per_s + one.polls / rates.room_polls_per_s for one in self.seconds
+        ])  # fmt: skip
 
     @property
     def _shard_share(self) -> Floats:
@@ -118,6 +129,12 @@ class Opened:
             + 3 * one.orders * rates.status_api_us + one.maps * rates.map_api_us
             for one in self.seconds
         ])  # fmt: skip
+
+
+def _one_writer_each(events: int, load: float, spare: float) -> int:
+    """An event is never split over processes that write; small events share one."""
+    fits = max(1, int(spare / load)) if load else events
+    return ceil(events / fits)
 
 
 def gini(values: Floats) -> float:

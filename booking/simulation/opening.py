@@ -18,11 +18,12 @@ import numpy as np
 
 from booking.domain.admission_control import AdmissionChange, AdmissionSettings, decide, start
 from booking.domain.admission_control_signals import AdmissionSignals
+from booking.room.estimate import Pace
 from booking.simulation.opened import Opened, Second
 from booking.simulation.rates import Rates
 from booking.simulation.scenarios import Scenario
 from booking.simulation.stations import SHED_AGE_S, House, Station
-from booking.simulation.waiting import Floats, Ints, Waiting
+from booking.simulation.waiting import Floats, Ints, ToTurn, Waiting
 
 WINDOW_S = 0.25
 _WINDOWS = int(1 / WINDOW_S)
@@ -30,6 +31,7 @@ _MOST_SHEDS = 5
 _PATIENCE = 0.7
 _OPENS = datetime(2026, 1, 1, tzinfo=UTC)
 _STATUS_READS = 3.0
+_RECENT_BATCHES = 40
 
 
 class Kind(IntEnum):
@@ -60,9 +62,9 @@ class Opening:
         self._tries = np.zeros(people, np.int64)
         self._sheds = np.zeros(people, np.int64)
         self._held_until = np.zeros(people)
-        self._held = 0
         self._inside = 0
         self._owed = 0.0
+        self._pace, self._admits = Pace(), False
         self._window = -1
         cap = scenario.cap_per_minute
         self._ops = AdmissionSettings(cap_per_minute=cap, total_active_users=scenario.total_active_users)
@@ -91,7 +93,7 @@ class Opening:
             if second >= 0:
                 if self._house.sold == self.scenario.seats:
                     told_out_from = second if told_out_from is None else told_out_from
-                    self.totals["told_sold_out"] += self._waiting.tell_sold_out(second)
+                    self.totals["told_sold_out"] += self._waiting.tell_sold_out()
                 else:
                     self._admit(second)
                 for window in range(second * _WINDOWS, (second + 1) * _WINDOWS):
@@ -113,16 +115,33 @@ class Opening:
         came = self._waiting.begin_second(second)
         people = self._waiting.waiting if scenario.room else self._inside
         reloads = int(self._rng.poisson(people * scenario.reloads_per_min / 60))
-        polls = self._waiting.polls(second) if scenario.room else 0
-        this["joins"], this["polls"], this["reloads"] = came + reloads, polls, reloads
+        polls = self._waiting.polls(second, self._to_turn(second)) if scenario.room else 0
+        # A page that is loaded anew finds its place by asking, not by joining.
+        this["joins"], this["polls"], this["reloads"] = came, polls + reloads, reloads
         maps = self._inside / scenario.map_every_s
         this["maps"] = maps
         this["edge"] = (came + reloads) * scenario.page_requests + polls + maps
 
+    def _to_turn(self, second: int) -> ToTurn | None:
+        """The room's own estimate: its near end decides how soon somebody asks again."""
+        if not self._admits:
+            return None
+        per_minute = int(self._control.per_minute)
+
+        def to_turn_s(ahead: int) -> float | None:
+            estimate = self._pace.estimate(ahead, second, per_minute)
+            return None if estimate is None else estimate.low_s
+
+        return to_turn_s
+
     def _admit(self, second: int) -> None:
         """Let in who may come now; nobody while all that is left is in holds."""
         rate = self._control.per_minute if self.scenario.room else np.inf
-        if self.scenario.room and self._house.free == 0:
+        admits = not self.scenario.room or self._house.free > 0
+        if admits and not self._admits:
+            self._pace.begin(second)
+        self._admits = admits
+        if not admits:
             return
         if np.isinf(rate):
             number = self.scenario.visitors
@@ -133,6 +152,10 @@ class Opening:
         who = self._waiting.admit(number, second)
         self._inside += len(who)
         self._this["admitted"] = len(who)
+        if self._waiting.waiting or len(who):
+            self._pace.wait(second + 1, 1.0)
+        if len(who):
+            self._pace.note(second + 1, len(who))
         self._this["edge"] += len(who) * (self.scenario.page_requests + 2)
         self._size[who] = 1 + self._rng.choice(
             6, len(who), p=np.array(self.scenario.wanted) / sum(self.scenario.wanted)
@@ -217,7 +240,6 @@ class Opening:
         self._tries[who] += 1
         self.totals["holds"] += int(got.sum())
         self.totals["conflicts"] += int((~got & (first >= 0)).sum())
-        self._held += int(got.sum())
         again = who[~got & (self._tries[who] < self.scenario.hold_tries)]
         wait = np.where(self._first[again] < 0, self.scenario.map_every_s, 1.0) * self._rng.uniform(
             0.5, 1.5, len(again)
@@ -260,13 +282,11 @@ class Opening:
         del at
         seats = int(self._size[who].sum())
         self._house.sold += seats
-        self._held -= len(who)
         self.totals["orders"] += len(who)
         self._this["orders"] += len(who)
         self._later(Kind.LEAVE, who, done)
 
     def _end_holds(self, who: Ints) -> None:
-        self._held -= len(who)
         self._house.give_back(self._first[who], self._size[who])
 
     def _leave(self, who: Ints) -> None:
@@ -296,8 +316,8 @@ class Opening:
         self._left_by_s.append((int(self._this["left"]), int(self._this["orders"])))
         minute = self._left_by_s[-60:]
         left, bought = sum(one for one, _ in minute), sum(one for _, one in minute)
-        waits = np.concatenate(self._recent[-200:]) if self._recent else np.empty(0)
-        self._recent = self._recent[-40:]
+        self._recent = self._recent[-_RECENT_BATCHES:]
+        waits = np.concatenate(self._recent) if self._recent else np.empty(0)
         p99 = float(np.quantile(waits, 0.99)) * 1_000 if len(waits) else None
         signals = AdmissionSignals(
             queue_age_ms=max(0.0, 1_000 * self._this["oldest_s"]), hold_p99_ms=p99,

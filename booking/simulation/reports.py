@@ -30,6 +30,7 @@ def as_json(opened: Opened, seed: int) -> dict[str, object]:
         "needs": {
             "edge_nodes": needs.edge_nodes, "room_processes": needs.room_processes, "shards": needs.shards,
             "api_processes": needs.api_processes, "shard_load": round(needs.shard_load, 4),
+            "room_load": round(needs.room_load, 4), "binds": list(needs.binds),
         },
         "peaks": {name: round(opened.peak(name), 1) for name in PEAKS},
         "wait_s": quantiles(opened.waits_s()),
@@ -48,6 +49,7 @@ def as_lines(opened: Opened) -> list[str]:
     """The result for a person."""
     scenario, needs = opened.scenario, opened.needs()
     told = f" (the document: {scenario.edge_told_per_s:,.0f})" if scenario.edge_told_per_s else ""
+    room = f", its room {100 * needs.room_load:.0f} %" if scenario.room else ""
     needed = (
         f"{needs.edge_nodes} edge nodes, {needs.room_processes} room processes, {needs.shards} shards, "
         f"{needs.api_processes} API processes; planned at {100 * opened.rates.headroom:.0f} % of the rates"
@@ -56,15 +58,27 @@ def as_lines(opened: Opened) -> list[str]:
         f"edge {opened.peak('edge'):,.0f}/s{told}, joins {opened.peak('joins'):,.0f}/s, "
         f"polls {opened.peak('polls'):,.0f}/s, holds {opened.peak('holds'):,.0f}/s, "
         f"payments {opened.peak('payments'):,.0f}/s; the event's shard {100 * needs.shard_load:.0f} % busy"
+        f"{room}"
     )
     return [
         f"{scenario.name}: {scenario.visitors:,} visitors, {scenario.seats:,} seats ({scenario.source})",
         "",
         f"needed    {needed}",
+        *(f"binds     {_bound(name, opened)}" for name in needs.binds),
         f"busiest   {busiest}",
         *_people(opened),
         *_sale(opened),
     ]
+
+
+def _bound(name: str, opened: Opened) -> str:
+    """What cannot be had more of: an event has one room and one shard."""
+    needs = opened.needs()
+    load = {"room": needs.room_load, "shard": needs.shard_load}[name]
+    return (
+        f"the {name} of one event: one process writes it, planned at {100 * needs.bears:.0f} %, and this opening needs "
+        f"{100 * load:,.0f} % of one: {load / needs.bears:.1f} times as much as can be had"
+    )
 
 
 def _people(opened: Opened) -> list[str]:

@@ -16,9 +16,10 @@ class Scenario:
     """One opening. Times in seconds from the opening, shares from 0 to 1.
 
     Visitors: `early` of them come in the `early_s` before the opening, `burst` right after it (exponential with mean
-    `burst_s`), the rest evenly until `arrive_s`. A page is `page_requests` at the edge. Who waits asks for the place
-    every `poll_s`, reloads the page `reloads_per_min` times a minute and loses patience (log-normal, median
-    `patience_s`). Without a room (`room` False) everybody is let in and reloads the map `reloads_per_min` times.
+    `burst_s`), the rest evenly until `arrive_s`. A page is `page_requests` at the edge. Who waits asks for the place as
+    often as the room says (`away_after_s` and `collect_within_s` are its settings), reloads the page `reloads_per_min`
+    times a minute and loses patience (log-normal, median `patience_s`). Without a room (`room` False) everybody is let
+    in and reloads the map `reloads_per_min` times.
 
     Shoppers look for `look_s` on average, reload the map every `map_every_s`, want 1 to 6 seats (`wanted`), by Zipf's
     exponent `skew` over what a map that is up to `map_age_s` old shows free; `buyers` of those with a hold buy after
@@ -36,7 +37,8 @@ class Scenario:
     burst: float = 0.2
     burst_s: float = 20.0
     page_requests: float = 4.0
-    poll_s: int = 60
+    away_after_s: float = 120.0
+    collect_within_s: float = 60.0
     reloads_per_min: float = 0.1
     patience_s: float = 2_400.0
     policy: str = RANDOM_THEN_FIFO
@@ -74,16 +76,12 @@ class Scenario:
         if min(self.wanted) < 0 or abs(sum(self.wanted) - 1) > 0.001:
             raise ValueError("wanted: six shares that add up to 1 are needed")
 
-    @property
-    def mean_wanted(self) -> float:
-        """Seats that somebody wants on average."""
-        return sum(share * size for size, share in enumerate(self.wanted, 1))
-
 
 _SHARE = (0.0, 1.0)
 _BOUNDS: dict[str, tuple[float, float]] = {
     "visitors": (1, MOST_VISITORS), "seats": (6, 240_000), "arrive_s": (1, 86_400), "early": _SHARE, "burst": _SHARE,
-    "early_s": (1, 86_400), "burst_s": (0.1, 3_600), "page_requests": (0, 100), "poll_s": (1, 600),
+    "collect_within_s": (10, 600), "early_s": (1, 86_400), "burst_s": (0.1, 3_600), "page_requests": (0, 100),
+    "away_after_s": (30, 3_600),
     "reloads_per_min": (0, 60), "patience_s": (1, 86_400), "cap_per_minute": (1, 600_000),
     "total_active_users": (1, 10**7), "look_s": (1, 3_600),
     "map_every_s": (0.5, 600), "map_age_s": (0, 60), "skew": (0, 0.99), "hold_tries": (1, 20),

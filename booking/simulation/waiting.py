@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
+from booking.room.asking import POLLS_PER_S, asks_every_s, longest_s
 from booking.simulation.scenarios import FIFO, Scenario
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _LOOK = 4_096
 _PATIENCE_EVERY_S = 5
+ToTurn = Callable[[int], float | None]
+"""How many stand before somebody → seconds to his turn, as the room estimates them; None: nobody knows."""
 
 
 @dataclass(slots=True)
 class Waiting:
     """`came_s` rises; `order` are visitors by place; all arrays are as long as there are visitors.
 
-    `admitted_s` is NaN for those who never got in. `phases` counts who waits by the second in which their page asks.
+    `admitted_s` is NaN for those who never got in.
     """
 
     came_s: Floats
@@ -27,8 +32,7 @@ class Waiting:
     order: Ints
     admitted_s: Floats
     left_s: Floats
-    phases: Ints
-    poll_s: int
+    scenario: Scenario
     next_place: int = 0
     next_arrival: int = 0
     waiting: int = 0
@@ -36,6 +40,8 @@ class Waiting:
     sold_out: bool = False
     _leaving: Ints | None = None
     _next_leaving: int = 0
+    _owed_polls: float = 0.0
+    _hear_each_s: int = 0
 
     @classmethod
     def of(cls, scenario: Scenario, rng: np.random.Generator) -> Waiting:
@@ -50,15 +56,13 @@ class Waiting:
             order[:early] = rng.permutation(early)
         nobody = np.full(number, np.nan)
         return cls(
-            came, leaves, order, nobody, nobody.copy(), np.zeros(scenario.poll_s, np.int64), scenario.poll_s,
-            _leaving=np.argsort(leaves, kind="stable"),
+            came, leaves, order, nobody, nobody.copy(), scenario, _leaving=np.argsort(leaves, kind="stable"),
         )  # fmt: skip
 
     def begin_second(self, second: int) -> int:
         """Let come who comes before this second ends, and go who has lost patience. Returns how many came."""
         until = int(np.searchsorted(self.came_s, second + 1))
         came = until - self.next_arrival
-        self._count(slice(self.next_arrival, until), +1)
         self.next_arrival = until
         self.waiting += came
         self._lose_patience(second)
@@ -74,7 +78,6 @@ class Waiting:
         gone = gone[np.isnan(self.admitted_s[gone]) & (self.came_s[gone] < second + 1)]
         self._next_leaving = until
         self.left_s[gone] = second
-        self._count(gone, -1)
         self.waiting -= len(gone)
         self.abandoned += len(gone)
 
@@ -95,26 +98,45 @@ class Waiting:
                 break
         found = np.concatenate(chosen) if chosen else np.empty(0, np.int64)
         self.admitted_s[found] = second
-        self._count(found, -1)
         self.waiting -= len(found)
         return found
 
-    def polls(self, second: int) -> int:
-        """How many pages ask for their place in this second."""
-        return int(self.phases[second % self.poll_s])
+    def polls(self, second: int, to_turn_s: ToTurn | None) -> int:
+        """How many pages ask for their place in this second, told when to by the room's own rule."""
+        if self._hear_each_s:
+            return min(self._hear_each_s, self.waiting)
+        self._owed_polls += self._asks_per_s(second, to_turn_s)
+        whole = int(self._owed_polls)
+        self._owed_polls -= whole
+        return whole
 
-    def tell_sold_out(self, second: int) -> int:
+    def _asks_per_s(self, second: int, to_turn_s: ToTurn | None) -> float:
+        """The sum over the line of one divided by what each is told: in stretches that double, near ones alone."""
+        scenario, waiting = self.scenario, self.waiting
+
+        def every_s(turn_s: float | None) -> float:
+            return asks_every_s(waiting, scenario.away_after_s, scenario.collect_within_s, turn_s)
+
+        if second < 0:
+            return waiting / every_s(max(-second, 4 * waiting / POLLS_PER_S))
+        if to_turn_s is None:
+            return waiting / every_s(None)
+        asks, begin = 0.0, 0
+        while begin < waiting:
+            end = min(waiting, begin + max(1, begin // 8))
+            asks += (end - begin) / every_s(to_turn_s((begin + end) // 2))
+            begin = end
+        return asks
+
+    def tell_sold_out(self) -> int:
         """Who asks in this second hears that nothing is left, and goes. Returns how many heard it."""
-        self.sold_out = True
-        phase = second % self.poll_s
-        number = int(self.phases[phase])
-        self.phases[phase] = 0
+        if not self.sold_out:
+            # What each was told last: at most the longest, so within that time all have heard it.
+            longest = longest_s(self.waiting, self.scenario.away_after_s)
+            self.sold_out, self._hear_each_s = True, ceil(self.waiting / longest)
+        number = min(max(1, self._hear_each_s), self.waiting)
         self.waiting -= number
         return number
-
-    def _count(self, who: Ints | slice, sign: int) -> None:
-        phase = self.came_s[who].astype(np.int64) % self.poll_s
-        self.phases += sign * np.bincount(phase, minlength=self.poll_s)
 
 
 def arrivals(scenario: Scenario, rng: np.random.Generator) -> Floats:

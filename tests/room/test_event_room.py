@@ -235,6 +235,24 @@ def test_tokens_never_outlive_their_slot_and_capacity_holds(steps: list[str], ca
         assert usable <= {room.places.account(number) for number in room.places.slots}
 
 
+def test_who_comes_back_and_leaves_again_keeps_the_slot_taken_as_long() -> None:
+    """W4: the second turn was never come for, but a token of the first one may still be good."""
+    room = make_room(total_active_users=2, token_life_s=30, session_duration_s=60)
+    [visitor] = join_all(room, 1)
+    room.tick(OPENS_AT)
+    room.tick(OPENS_AT + 1)
+    assert room.collect(visitor, "s", OPENS_AT + 1) is not None
+    room.leave(visitor, OPENS_AT + 2)
+    room.join(account(0), OPENS_AT + 3)
+    room.tick(OPENS_AT + 3)
+    assert room.places.state(visitor) is State.ADMITTED
+    room.leave(visitor, OPENS_AT + 4)
+    room.tick(OPENS_AT + 5)
+    assert room.active == 1
+    room.tick(OPENS_AT + 2 + 30 + 2 * SKEW_S)
+    assert room.active == 0
+
+
 def test_who_leaves_with_a_token_keeps_the_slot_taken_until_the_token_ends() -> None:
     """W4. Booking hears nothing of who leaves: there would be two inside where one may be."""
     room = make_room(total_active_users=1, token_life_s=30)

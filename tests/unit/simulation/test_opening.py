@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from booking.simulation.opened import Opened, fairness, gini, inversions, quantiles
 from booking.simulation.opening import Opening
 from booking.simulation.rates import Rates
+from booking.simulation.reports import as_json, as_lines
 from booking.simulation.scenarios import FIFO, PRESETS, Scenario, scenario_of
 from booking.simulation.stations import House, Station
 from booking.simulation.waiting import Waiting, arrivals
 
 SMALL = replace(
     PRESETS["two-million"], visitors=8_000, seats=600, cap_per_minute=600.0, total_active_users=400, look_s=10.0,
-    form_s=10.0, hold_ttl_s=30.0, early_s=60, patience_s=1_200.0, poll_s=10, arrive_s=60,
+    form_s=10.0, hold_ttl_s=30.0, early_s=60, patience_s=1_200.0, arrive_s=60,
 )  # fmt: skip
 
 
@@ -88,6 +89,31 @@ def test_needs_grow_with_the_load_and_an_event_keeps_one_shard() -> None:
     assert slow.needs().shards == 1, "an event is never split"
     assert slow.needs().shard_load > one.shard_load
     assert slow.needs().edge_nodes > one.edge_nodes
+
+
+def test_an_opening_that_one_room_cannot_bear_says_so() -> None:
+    """A room of an event is one process: more of them would not help."""
+    run = opened()
+    assert run.needs().binds == ()
+    slow = replace(run, rates=Rates(room_joins_per_s=50.0))
+    needs = slow.needs()
+    assert (needs.binds, needs.room_processes) == (("room",), 1)
+    assert needs.room_load > 1
+    assert any(line.startswith("binds     the room of one event") for line in as_lines(slow))
+    assert as_json(slow, 1)["needs"]["binds"] == ["room"]  # type: ignore[index]
+    assert replace(run, rates=Rates(hold_per_s=1.0)).needs().binds == ("shard",)
+
+
+def test_two_million_who_wait_are_bearable_for_one_room() -> None:
+    """As often as the room tells them to ask, with turns at any rate that the controller may set."""
+    people = Waiting.of(SMALL, np.random.default_rng(1))
+    people.waiting = 2_000_000
+    planned = Rates().room_polls_per_s * Rates().headroom
+    for second, per_s in ((-60, 0.0), (-1, 0.0), (600, 0.0), (600, 10.0), (600, 100.0)):
+        to_turn = (lambda ahead, per_s=per_s: ahead / per_s) if per_s else None
+        assert people.polls(second, to_turn) <= planned
+    people.waiting = 30_000
+    assert people.polls(600, lambda ahead: ahead / 10) <= 30_000 / 30, "no more often than in a line that is short"
 
 
 # ---------------------------------------------------------------- the parts
