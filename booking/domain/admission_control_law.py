@@ -12,6 +12,10 @@ well, and treats the ways up differently:
   `forgets_s` after a strain;
 - between `calm` and 1: kept (hysteresis), which damps the approach to a limit.
 
+The rate at which a strain was met is remembered as the `wall`. Each time that it is met again, what lies just below it
+is felt for `caution_factor` times more slowly, as CUBIC does it: else the law goes up to the same wall every few
+minutes, for hours. A rate that goes well beyond the wall shows that it is not there any more.
+
 `good` rises when a higher rate has gone well for a dead time. It falls when a strain lasts `blip_s`, once in a dead
 time: by `blame` when the rate had been proven before (then something else made the database slow, and the rate comes
 back almost whole), by `blame_unproven` when it had only just been reached (then the rate itself was too much).
@@ -33,7 +37,8 @@ class LawSettings:
     """The law's numbers. Shares are of 1, times seconds.
 
     `cut_per_s` is the share that one second at strain 2 or more takes off; `dead_time_s` how long it takes until people
-    who were let in show in the figures; smaller moves than `told_step` of the rate are not told to the room.
+    who were let in show in the figures; smaller moves than `told_step` of the rate are not told to the room; so near to
+    the wall as `wall_share` of it is at the wall.
     """
 
     calm: float = 0.7
@@ -46,6 +51,9 @@ class LawSettings:
     blip_s: float = 4.0
     blame: float = 0.05
     blame_unproven: float = 0.35
+    wall_share: float = 0.2
+    caution_factor: float = 2.0
+    most_caution: float = 16.0
     dead_time_s: float = 30.0
     forgets_s: float = 120.0
     told_step: float = 0.05
@@ -55,7 +63,8 @@ class LawSettings:
             "calm": (0.05, 0.95), "cut_per_s": (0.05, 0.95), "calm_after_s": (0.0, 120.0), "rise_factor": (1.001, 3.0),
             "return_share": (0.1, 1.0), "probe_per_s": (0.0, 0.2), "keep_share": (0.0, 0.5), "blame": (0.0, 0.5),
             "blame_unproven": (0.0, 0.9), "dead_time_s": (1.0, 600.0), "forgets_s": (1.0, 3_600.0),
-            "blip_s": (0.0, 60.0), "told_step": (0.0, 0.2),
+            "blip_s": (0.0, 60.0), "told_step": (0.0, 0.2), "wall_share": (0.0, 0.5), "caution_factor": (1.0, 16.0),
+            "most_caution": (1.0, 64.0),
         }  # fmt: skip
         for name, (least, most) in bounds.items():
             value = getattr(self, name)
@@ -68,7 +77,9 @@ class LawState:
     """The law's memory: rates are new users per minute, `strains` the two last seconds' (the middle of three counts).
 
     `calm_s` and `well_s`: since when strain has been low, and the rate back where it went well; `blamed_s`: since a
-    strain last took something off `good`; `strained_s` for how long the strain has been over its limit.
+    strain last took something off `good`; `strained_s` for how long the strain has been over its limit. `hit` is the
+    rate at which the last strain began, `wall` the one at which a strain was last blamed (0: none is known), `caution`
+    how many times more slowly what lies below it is felt for.
     """
 
     rate: float = 0.0
@@ -78,6 +89,9 @@ class LawState:
     blamed_s: float = NEVER_S
     strained_s: float = 0.0
     strains: tuple[float, float] = (0.0, 0.0)
+    hit: float = 0.0
+    wall: float = 0.0
+    caution: float = 1.0
 
 
 def next_rate(
@@ -102,6 +116,8 @@ def next_rate(
 
 def _fall(state: LawState, law: LawSettings, seen: float, step_s: float, least: float, most: float) -> LawState:
     """Over a limit: down each second. One strain is blamed once, and what follows on its heels is part of it."""
+    if state.strained_s == 0.0:
+        state = replace(state, hit=state.rate)
     lasts_s = state.strained_s + step_s
     keep = law.keep_share * state.good if lasts_s <= law.dead_time_s else 0.0
     cut = state.rate * (1 - law.cut_per_s * min(seen - 1, 1.0)) ** step_s
@@ -112,7 +128,10 @@ def _fall(state: LawState, law: LawSettings, seen: float, step_s: float, least: 
     if lasts_s - step_s >= law.blip_s or state.blamed_s < law.dead_time_s:
         return replace(state, well_s=0.0)
     blame = law.blame if state.well_s >= law.dead_time_s else law.blame_unproven
-    return replace(state, good=max(state.good * (1 - blame), min(least, most)), well_s=0.0, blamed_s=0.0)
+    is_again = state.wall > 0 and abs(state.hit - state.wall) <= law.wall_share * state.wall
+    caution = min(state.caution * law.caution_factor, law.most_caution) if is_again else 1.0
+    good = max(state.good * (1 - blame), min(least, most))
+    return replace(state, good=good, well_s=0.0, blamed_s=0.0, wall=state.hit, caution=caution)
 
 
 def _rise(state: LawState, law: LawSettings, step_s: float, least: float, most: float) -> LawState:
@@ -122,6 +141,10 @@ def _rise(state: LawState, law: LawSettings, step_s: float, least: float, most: 
         rate = min(home, max(state.rate, _SEED * most) * law.rise_factor**step_s)
     else:
         trust = min(max(state.blamed_s / law.forgets_s, _LEAST_TRUST), 1.0)
+        if state.rate > (1 + law.wall_share) * state.wall:
+            state = replace(state, wall=0.0, caution=1.0)
+        if state.rate > (1 - law.wall_share) * state.wall:
+            trust /= state.caution
         rate = state.rate + trust * law.probe_per_s * state.good * step_s
     rate = _within(rate, least, most)
     if state.well_s <= law.dead_time_s or rate <= state.good:

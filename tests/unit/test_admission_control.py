@@ -311,3 +311,31 @@ def test_the_law_stays_within_its_ends(strain_by_s: list[float], least: float, m
         state = next_rate(state, LawSettings(), strain, 1.0, least=least, most=most)
         assert least <= state.rate <= most
         assert least <= state.good <= most
+
+
+def strains_met(law: LawSettings, bears: list[float]) -> tuple[list[int], list[float]]:
+    """Seconds at which a strain began, and the rates, where a second bears `bears` a minute of 30 seconds before."""
+    state = LawState(rate=10.0, good=500.0)
+    rates, met = [10.0] * 30, []
+    for second, most in enumerate(bears):
+        strain = max(0.0, rates[-30] / most)
+        state = next_rate(state, law, 0.5 if strain <= 1 else 1.5, 1.0, least=10.0, most=10_000.0)
+        if state.strained_s == 1.0:
+            met.append(second)
+        rates.append(state.rate)
+    return met, rates
+
+
+def test_what_was_met_again_and_again_is_felt_for_more_and_more_slowly() -> None:
+    hour = [1_000.0] * 3_600
+    met, rates = strains_met(LawSettings(), hour)
+    careless, _ = strains_met(LawSettings(caution_factor=1.0), hour)
+    assert len(met) <= len(careless) / 2
+    late = rates[1_200:]
+    assert 0.8 * 1_000 < sum(late) / len(late) < 1_000
+
+
+def test_a_wall_that_is_gone_is_passed() -> None:
+    _, rates = strains_met(LawSettings(), [1_000.0] * 1_800 + [4_000.0] * 3_600)
+    assert max(rates[:1_800]) < 1_250
+    assert max(rates) > 2_500
