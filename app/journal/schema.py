@@ -54,10 +54,10 @@ COMMIT;
     2: """
 BEGIN;
 ALTER TABLE terminal_attempts ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
-UPDATE terminal_attempts SET seq = (
-    SELECT count(*) FROM terminal_attempts AS earlier
-    WHERE (earlier.started_at, earlier.operation_id) <= (terminal_attempts.started_at, terminal_attempts.operation_id)
-);
+UPDATE terminal_attempts SET seq = placed.place FROM (
+    SELECT operation_id, row_number() OVER (ORDER BY started_at, operation_id) AS place FROM terminal_attempts
+) AS placed WHERE placed.operation_id = terminal_attempts.operation_id;
+CREATE UNIQUE INDEX terminal_attempts_by_seq ON terminal_attempts (seq);
 CREATE TABLE cash_returns (
     operation_id TEXT PRIMARY KEY,
     order_id TEXT NOT NULL,

@@ -10,9 +10,11 @@ from uuid import UUID
 
 import pytest
 from msgspec.structs import replace
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app.core.sale import SaleState
+from app.core.store import Notice, NoticeCode
 from app.screens.order_page import OrderPage
 from app.screens.refund_dialog import RefundDialog
 from app.showcase import Showcase
@@ -20,7 +22,7 @@ from backend_client.testing import Fault
 from backend_client.testing_refunds import OrderBook
 from backend_client.wire import DeviceId, OperationId, OperationKind, OperationStatus, Order, PaymentOperation
 from tests.gui.conftest import QLoop, calm, counter_of, hold, panel_of, rest, sale_of, state_of, until
-from tests.gui.money_hands import mean_it, opened
+from tests.gui.money_hands import lose_card, mean_it, opened, press, sell
 from tests.gui.money_stage import orders_of, orders_screen
 from tests.gui.order_hands import fill
 from widgets.theme import Theme
@@ -188,5 +190,26 @@ def test_cash_that_was_paid_out_is_not_asked_for_while_the_api_is_away(
             showcase.server.heal()
             showcase.console.desk.wake.set()
             await until(lambda: state_of(showcase) is SaleState.EXPIRED, "the report", 30)
+
+    qloop.run(scene())
+
+
+def test_cash_that_goes_back_is_said_about_a_parked_sale_too(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    """Its card was faster than the cash: the till holds both while the next buyer is served."""
+
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await sell(showcase)
+            await lose_card(showcase, booked=False)
+            store, desk = showcase.console.desk.store, showcase.console.desk
+            parked = sale_of(showcase)
+            await press(Qt.Key.Key_F9)
+            await until(lambda: store.sale is None, "the next customer")
+            await hold(showcase)
+            store.post(Notice(NoticeCode.CASH_NOT_NEEDED, (), 4500, "EUR", sale_id=parked.sale_id))
+            await rest(showcase)
+            assert desk.find(parked.sale_id) is not None
+            assert panel_of(showcase).banner.title == "The card went through: give €45.00 in cash back"
+            assert panel_of(showcase).banner.isVisible()
 
     qloop.run(scene())
