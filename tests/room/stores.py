@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
 
 import pytest
+from valkey.asyncio.connection import UnixDomainSocketConnection
 
 from booking.embedded.valkey import Valkey, temporary_valkey
 from booking.room.event_room import Phase, RoomFacts
@@ -21,7 +23,6 @@ from booking.room.settings import Settings
 from booking.room.sqlite_store import SqliteStore
 from booking.room.store import RoomStore
 from booking.room.store_address import ValkeyAddress, parse_address
-from booking.room.valkey_link import ValkeyLink
 from booking.room.valkey_store import ValkeyStore
 
 REDIS_VARIABLE = "TAQUILLA_REDIS_SERVER"
@@ -86,12 +87,13 @@ async def opened(text: str, password: str | None = None, **known: float | bool) 
 
 
 async def ask(address: ValkeyAddress, *command: bytes | str | int) -> Any:
-    """What the server answers to somebody else."""
-    link = ValkeyLink(address, "{room:x}:meta", None)
+    """What the server, also a replica, answers to somebody else."""
+    connection = UnixDomainSocketConnection(path=address.endpoints[0].path)
     try:
-        return (await link.ask(command))[0]
+        await connection.send_packed_command(connection.pack_commands([command]))
+        return await connection.read_response()
     finally:
-        await link.close()
+        await connection.disconnect()
 
 
 FACTS = RoomFacts(7, 1e9, b"seed", Settings(), Phase.OPEN)
@@ -123,3 +125,13 @@ def redis_running(settings: Mapping[str, str] | None = None) -> Iterator[Valkey]
         pytest.skip("no redis-server here")
     with temporary_valkey(settings, program=Path(program)) as server:
         yield server
+
+
+@contextmanager
+def ports(count: int) -> Iterator[list[int]]:
+    """Free ones, held until they are used."""
+    with ExitStack() as stack:
+        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        yield [probe.getsockname()[1] for probe in probes]

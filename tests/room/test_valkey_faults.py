@@ -4,19 +4,22 @@ that was acknowledged, and when it cannot go on the store says why and ends."""
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import shutil
+import signal
 from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 import pytest
 
 from booking.embedded.valkey import Valkey
-from booking.room import valkey_durability, valkey_store
+from booking.room import valkey_durability, valkey_link, valkey_store
 from booking.room.store import Batch, Change, StoreFailedError
 from booking.room.valkey_store import ValkeyStore
 from tests.end2end.proxies import Address, FaultProxy, Trap
-from tests.room.stores import FACTS, ValkeyPlace, ask, new_place, opened, valkey_running, waiting
+from tests.room.stores import FACTS, ValkeyPlace, ask, new_place, opened, ports, valkey_running, waiting
 
 
 @pytest.fixture
@@ -119,6 +122,14 @@ async def test_a_replica_that_does_not_come_ends_the_store(place: ValkeyPlace, m
         await opened(f"{place.text}&replicas=2", patience_s=0.5)
 
 
+async def test_a_redis_without_waitaof_is_asked_for_its_replicas(
+    redis: Valkey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(valkey_durability, "SYNCED_WITHIN_MS", 100)
+    with pytest.raises(StoreFailedError, match="0 of 1 replicas have the write"):
+        await opened(f"{new_place(redis).text}&replicas=1", patience_s=0.5)
+
+
 # ------------------------------------------------------------------ full, replaced, emptied, older
 
 
@@ -192,6 +203,49 @@ async def test_a_killed_server_is_waited_for_and_nothing_is_lost_or_twice(place:
     assert [row.number for row in (await store.load()).rooms[0].places] == list(range(400))
     assert sorted(int(change.what) for change in await store.log()) == list(range(400))
     await store.close()
+
+
+async def test_a_server_that_stood_still_does_nothing_twice(
+    place: ValkeyPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given up and asked again, it finds both orders when it goes on."""
+    monkeypatch.setattr(valkey_link, "ANSWERS_WITHIN_S", 0.3)
+    store = await place.open(patience_s=60, lease_s=120)
+    await store.write(Batch(FACTS))
+    for number in range(3):
+        first = store._link._connection
+        os.kill(place.server.pid, signal.SIGSTOP)
+        writing = asyncio.create_task(store.write(Batch(event_id=7, places=[waiting(number)], changes=[entry(number)])))
+        async with asyncio.timeout(60):
+            while store._link._connection is first:
+                await asyncio.sleep(0.02)
+        os.kill(place.server.pid, signal.SIGCONT)
+        await writing
+    assert [int(change.what) for change in await store.log()] == [0, 1, 2]
+    await store.close()
+
+
+async def test_another_server_takes_over_with_all_that_was_acknowledged() -> None:
+    """Three servers, each batch on two of them: the primary is lost, another one becomes it, the room goes on."""
+    with ports(3) as numbers:
+        pass
+    with ExitStack() as stack:
+        settings = [{"port": str(port), "repl-diskless-sync-delay": "0"} for port in numbers]
+        primary, heir, third = (stack.enter_context(valkey_running(one)) for one in settings)
+        for replica in (heir, third):
+            await ask(new_place(replica).address, "REPLICAOF", "127.0.0.1", numbers[0])
+        hosts = ",".join(f"127.0.0.1:{port}" for port in numbers)
+        store = await opened(f"valkey://{hosts}/0?replicas=2", patience_s=60)
+        await store.write(Batch(FACTS, 7, [waiting(n) for n in range(50)]))
+        primary.kill()
+        writing = [asyncio.create_task(store.write(Batch(event_id=7, places=[waiting(n)]))) for n in range(50, 60)]
+        await ask(new_place(heir).address, "REPLICAOF", "NO", "ONE")
+        await ask(new_place(third).address, "REPLICAOF", "127.0.0.1", numbers[1])
+        primary.start()
+        await ask(new_place(primary).address, "REPLICAOF", "127.0.0.1", numbers[1])
+        await asyncio.gather(*writing)
+        assert len((await store.load()).rooms[0].places) == 60
+        await store.close()
 
 
 async def test_a_server_that_stays_away_ends_the_store(store: ValkeyStore, place: ValkeyPlace) -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,7 +16,7 @@ from booking.room.settings import Settings
 from booking.room.sqlite_store import SqliteStore
 from booking.room.store import Batch, Change, CodeUse, KeyRow, Stored, StoreFailedError
 from tests.end2end.proxies import Address, FaultProxy
-from tests.room.stores import FACTS, ValkeyPlace, ask, new_place, opened, redis_running, valkey_running, waiting
+from tests.room.stores import FACTS, ValkeyPlace, ask, new_place, opened, ports, redis_running, valkey_running, waiting
 
 # ------------------------------------------------------------------ the same as SQLite's
 
@@ -244,16 +241,6 @@ async def test_nobody_there() -> None:
         await opened("valkey://127.0.0.1:1", patience_s=0.1)
 
 
-@contextmanager
-def ports(count: int) -> Iterator[list[int]]:
-    """Free ones, held until they are used."""
-    with ExitStack() as stack:
-        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        yield [probe.getsockname()[1] for probe in probes]
-
-
 async def test_the_primary_is_found_among_several_hosts() -> None:
     """As after a failover: the first address is a replica now."""
     with ports(2) as (first, second):
@@ -287,6 +274,25 @@ async def test_a_cluster_sends_us_to_the_node_that_has_the_keys() -> None:
             seen.add(store._link._connection.port)  # type: ignore[attr-defined]
             await store.close()
         assert seen == {numbers[0], numbers[2]}
+        await _follow_the_keys(first, second, numbers)
+
+
+async def _follow_the_keys(first: Valkey, second: Valkey, numbers: list[int]) -> None:
+    """Keys move to the other node while the room writes."""
+    nodes = [_Plain(first), _Plain(second)]
+    ids = [(await node.ask("CLUSTER", "MYID")).decode().strip() for node in nodes]
+    slot = int((await nodes[0].ask("CLUSTER", "KEYSLOT", "{room:main}:meta")).strip(b":\r\n"))
+    here = slot > 8191
+    store = await opened(f"valkey://127.0.0.1:{numbers[0]}", patience_s=60)
+    await nodes[here].ask("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", ids[not here])
+    connected = store._link._connection
+    async with asyncio.timeout(60):
+        number = 0
+        while store._link._connection is connected:
+            number += 1
+            await store.write(Batch(event_id=7, places=[waiting(number)]))
+    assert len((await store.load()).rooms[0].places) == number + 1
+    await store.close()
 
 
 async def _make_cluster(first: Valkey, second: Valkey, numbers: list[int]) -> None:
