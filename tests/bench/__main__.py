@@ -18,7 +18,7 @@ BENCHES = {
     "payments": "checkout, payment and order status through their lanes against one call each",
     "settling": "confirmations offered to a provider that fails now and then, until each is settled",
     "admission": "general admission against the documents' counter and SKIP LOCKED",
-    "room": "joins and polls of one process of the waiting room, memory of a waiting visitor",
+    "room": "joins and polls of one process of the waiting room, memory of a waiting visitor, with each of its stores",
     "feed": "a change of a seat until it shows on another console",
     "feed-fanout": "changes of one map to two thousand clients of one API process",
     "figures": "what it costs to tell and to add up the figures of the whole system once a second",

@@ -15,6 +15,7 @@ from booking.room.places import PlaceRow
 from booking.room.settings import Settings
 from booking.room.sqlite_store import SqliteStore
 from booking.room.store import Batch, Change, CodeUse, KeyRow, Stored, StoreFailedError
+from booking.room.store_choice import PASSWORD_VARIABLE, StoreChoice
 from tests.end2end.proxies import Address, FaultProxy
 from tests.room.stores import FACTS, ValkeyPlace, ask, new_place, opened, ports, redis_running, valkey_running, waiting
 
@@ -229,6 +230,20 @@ async def test_a_password_is_needed_where_there_is_one() -> None:
             await store.close()
         with pytest.raises(StoreFailedError, match="rpush"):
             await opened(place.text.replace("//", "//less@"), "geheim")
+
+
+async def test_the_password_comes_from_a_file_or_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "secret").write_text("of the file\n")
+    with valkey_running({"requirepass": '"of the file"'}) as server:
+        address = new_place(server).address
+        monkeypatch.setenv(PASSWORD_VARIABLE, "of the environment")
+        await (await StoreChoice(address, tmp_path / "secret").open()).close()
+        with pytest.raises(StoreFailedError, match="does not let us in"):
+            await StoreChoice(address).open()
+        monkeypatch.setenv(PASSWORD_VARIABLE, "of the file")
+        await (await StoreChoice(address).open()).close()
 
 
 async def test_a_database_that_is_not_there_is_named(valkey: Valkey) -> None:
