@@ -5,10 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from widgets.announce import announce
 from widgets.build import breakable, label
 from widgets.theme import Theme
 
 _MARKS = {"info": "ℹ", "success": "✓", "warn": "!", "danger": "✕"}  # a mark beside the colour (D10)
+_URGENT = frozenset({"warn", "danger"})
 
 
 class StatusBanner(QFrame):
@@ -36,7 +38,8 @@ class StatusBanner(QFrame):
         return self._words[1]
 
     def tell(self, tone: str, title: str, detail: str = "", action: str = "") -> None:
-        """Show the strip; empty texts take no room."""
+        """Show the strip; empty texts take no room. What is new is said to who listens, once."""
+        is_new = self.isHidden() or (title, detail) != self._words
         self._mark.setText(_MARKS[tone])
         self._words = title, detail
         self._title.setText(breakable(title))
@@ -54,6 +57,8 @@ class StatusBanner(QFrame):
                 part.style().unpolish(part)
                 part.style().polish(part)
         self.show()
+        if is_new and self.isVisible():
+            announce(self, "\n".join(part for part in (title, detail) if part), urgent=tone in _URGENT)
 
     def clear(self) -> None:
         """Nothing is the matter."""

@@ -42,10 +42,11 @@ from app.screens.plan_bindings import PlanBindings
 from app.screens.plan_editor import PlanEditorScreen
 from app.screens.reconciliation_bindings import ReconciliationBindings
 from app.screens.reconciliation_screen import ReconciliationScreen
+from app.screens.refusal_words import refusal_words
 from app.screens.sale_bindings import KNOWN_ERRORS, SaleBindings
 from app.screens.settings_bindings import SettingsBindings
 from app.screens.settings_screen import SettingsScreen
-from app.screens.words import Advice, advice_for, refusal_words
+from app.screens.words import Advice, advice_for
 from app.settings import LAST_EVENT, MOTION, SIGN_IN_NAME, Settings
 from backend_client.errors import NotSignedInError, ServiceUnavailableError
 from backend_client.feed import Dial, dial_websocket
@@ -315,7 +316,7 @@ class Bindings(QObject):
             self._go_to_sign_in()
         if not isinstance(error, KNOWN_ERRORS):
             self.failed.emit(name, error)
-        self._tell(name, refusal_words(name, error, self._desk.store.sale))
+        self._tell(name, refusal_words(name, error, self._desk.store.sale, counted=self.sale.payments.counted))
 
     def _tell(self, name: str, words: Advice) -> None:
         screens = self._window.screens
@@ -341,8 +342,8 @@ class Bindings(QObject):
             self._deeds.start("look-for-server", self._look_for_server)
         self._seconds += 1
         self.sale.expire_if_due()
-        if self._seconds % _TERMINAL_LOOK_EVERY_S == 0 and not self._deeds.running & {"card", "resolve", "settle"}:
-            self.lamps.look()
+        if self._seconds % _TERMINAL_LOOK_EVERY_S == 0:
+            self.lamps.look_if_free()
 
     async def _look_for_server(self) -> None:
         await look_for_server(self._desk)

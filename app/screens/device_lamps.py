@@ -32,6 +32,11 @@ class DeviceLamps(QObject):
         else:
             self._deeds.start("look-at-terminal", self._look_at_terminal)
 
+    def look_if_free(self) -> None:
+        """The same, unless the terminal is at work: what it does then says enough."""
+        if not self._desk.charging and not self._desk.terminal_turn.locked():
+            self.look()
+
     def show_printer(self) -> None:
         """The printer's lamp; a warning from a job that failed until one ends well."""
         printer, trouble, strip = self._desk.printer, self._desk.printer_trouble, self._window.screens.strip

@@ -7,23 +7,37 @@ from app.core.sale import SaleState
 from app.i18n import _
 from app.screens.words import Advice
 
+_UNCLEAR = frozenset({SaleState.PAYING, SaleState.UNKNOWN})
+_WITH_SEATS = frozenset({SaleState.HOLDING, SaleState.HELD, SaleState.DECLINED})
+
 
 def leave_words(desk: Desk) -> Advice | None:
-    """What is open and will go on, when somebody leaves now; None when nothing is (D2)."""
-    sale = desk.store.sale
-    if sale is None or sale.ended or sale.state is SaleState.PICKING:
-        if not desk.store.unknown_sales and not desk.charging:
-            return None
-        return Advice(_("A payment is unclear"), _("It is asked about again at the next start."), "danger")
-    if sale.state in {SaleState.PAYING, SaleState.UNKNOWN}:
+    """What is open and will go on, when somebody leaves now; None when nothing is (D2).
+
+    Of the sale at the counter and all that are parked, the gravest is told.
+    """
+    store = desk.store
+    at_counter = None if store.sale is None else store.sale.state
+    states = {sale.state for sale in store.parked} | ({at_counter} if at_counter is not None else set())
+    if at_counter in _UNCLEAR:
         return Advice(
             _("A payment is running"),
             _("If you close now, it is cleared up at the next start. Do not take the card again before that."),
             "danger",
         )
-    if sale.state in {SaleState.PAID, SaleState.PRINTING}:
+    if states & _UNCLEAR or desk.charging:
+        return Advice(_("A payment is unclear"), _("It is asked about again at the next start."), "danger")
+    if SaleState.RETURNING in states:
+        return Advice(
+            _("Money has to go back to a buyer"),
+            _("It is not back yet. The sale is found at the next start."),
+            "danger",
+        )
+    if states & {SaleState.PAID, SaleState.PRINTING}:
         return Advice(_("The tickets are not printed yet"), _("They can be printed at the next start."))
-    return Advice(
-        _("Seats are held for a buyer"),
-        _("They stay held until their time is over, and are found at the next start."),
-    )
+    if states & _WITH_SEATS:
+        return Advice(
+            _("Seats are held for a buyer"),
+            _("They stay held until their time is over, and are found at the next start."),
+        )
+    return None

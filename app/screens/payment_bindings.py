@@ -40,6 +40,8 @@ class PaymentBindings(QObject):
         self._desk = desk
         self._deeds = deeds
         self._print_if_paid = print_if_paid
+        self.counted = False
+        """Whether the last part, or what was paid instead of a card, was cash that the clerk has in hand."""
 
     def connect_screens(self) -> None:
         """Connect the screens that were built just now."""
@@ -63,7 +65,7 @@ class PaymentBindings(QObject):
         self._deeds.start("part", self._pay_part)
 
     async def _pay_part(self) -> None:
-        sale = self._desk.sale()
+        self.counted, sale = False, self._desk.sale()
         proposed = proposed_parts(sale.left_minor, tuple(pick.amount_minor for pick in sale.picks))
         dialog = PartDialog(
             self._window.theme, sale.left_minor, sale.currency, proposed, by_card=takes_cards(self._desk),
@@ -81,7 +83,8 @@ class PaymentBindings(QObject):
 
     async def _ask_cash(self, amount_minor: int, currency: str, time_left: TimeLeft) -> int | None:
         dialog = CashDialog(self._window.theme, amount_minor, currency, time_left, self._window)
-        return dialog.tendered_minor if await ask(dialog) else None
+        self.counted = await ask(dialog)
+        return dialog.tendered_minor if self.counted else None
 
     def _time_of_hold(self) -> TimeLeft:
         event = self._desk.store.event
@@ -99,7 +102,7 @@ class PaymentBindings(QObject):
 
     async def _cash_instead(self) -> None:
         """The seats are the buyer's while the card is unknown: no time runs out while the cash is counted."""
-        sale = self._desk.sale()
+        self.counted, sale = False, self._desk.sale()
         if sale.payment is None:
             raise SaleNotReadyError("no payment is unclear here")
         time_left = TimeLeft(_no_limit, 1.0, self._window.hold_warning_s)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from app.core.sale import Sale, SaleId, SaleState
 from app.core.session import Permission
@@ -14,22 +13,19 @@ from app.i18n import _, figures, ngettext
 from app.screens import keys
 from app.screens.notice_words import notice_words
 from app.screens.outcome_page import OutcomePage
+from app.screens.parked_list import ParkedList
 from app.screens.paying_page import PayingPage
 from app.screens.returning_page import ReturningPage
 from app.screens.sale_page import SalePage
 from app.screens.unknown_page import UnknownPage
 from app.screens.watch_page import WatchPage
-from app.screens.words import Advice, role_name, short_places, short_seats
+from app.screens.words import Advice, role_name
 from widgets.async_button import AsyncButton
 from widgets.build import column, label
 from widgets.countdown import Urgency
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
-_AROUND_PX = 16
-"""Above and below the two lines of a parked sale."""
-_BESIDE_PX, _NARROWEST_PX = 40, 160
-"""On both sides of them together; and how narrow they may become."""
 _Place = tuple[SaleId | None, SaleState | None]
 _TIMED = frozenset({SaleState.HELD, SaleState.DECLINED, SaleState.PAYING})
 _PAGES = {
@@ -98,7 +94,7 @@ class SalePanel(QFrame):
         self.outcome_page = OutcomePage(theme)
         self.watch_page = WatchPage(theme)
         self.banner = StatusBanner(theme)
-        self._parked_box = QVBoxLayout()
+        self.parked = ParkedList(theme)
         self.parked_head = label(kind="caption", tone="muted")
         self._pages = QStackedWidget()
         self._build()
@@ -182,16 +178,8 @@ class SalePanel(QFrame):
 
     def show_parked(self) -> None:
         """A button for each sale that was put aside."""
-        while (item := self._parked_box.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
-        zone = "UTC" if self._store.event is None else self._store.event.zone
         self._show_parked_head()
-        for sale in self._store.parked:
-            button = _ParkedButton(sale, zone)
-            button.chosen.connect(self.parked_chosen)
-            self._parked_box.addWidget(button)
+        self.parked.show_sales(self._store.parked, "UTC" if self._store.event is None else self._store.event.zone)
 
     def _show_parked_head(self) -> None:
         """How many sales wait aside, and the key that brings the first one back."""
@@ -205,9 +193,7 @@ class SalePanel(QFrame):
     @property
     def parked_texts(self) -> list[str]:
         """What the buttons of the parked sales say."""
-        items = (self._parked_box.itemAt(place) for place in range(self._parked_box.count()))
-        widgets = (None if item is None else item.widget() for item in items)
-        return [button.accessibleName() for button in widgets if isinstance(button, QPushButton)]
+        return [button.accessibleName() for button in self.parked.buttons]
 
     def show_notices(self) -> None:
         """The newest notice that no page says already, until it is read."""
@@ -283,10 +269,10 @@ class SalePanel(QFrame):
         )  # fmt: skip
         for page in pages:
             self._pages.addWidget(page)
-        self._parked_box.setSpacing(theme.space("tight"))
         panel = column(theme, margin="large", gap="medium", parent=self)
         panel.addWidget(self.parked_head)
-        panel.addLayout(self._parked_box)
+        panel.addWidget(self.parked)
+        self.parked.chosen.connect(self.parked_chosen)
         self.parked_head.hide()
         panel.addWidget(self.banner)
         panel.addWidget(self._pages, 1)
@@ -298,66 +284,3 @@ class SalePanel(QFrame):
         self.forget_refusal()
         if notice is not None:
             self.notice_read.emit(notice)
-
-
-class _ParkedButton(QPushButton):
-    """One sale that was put aside: its amount and where it stands; below, its seats and order, as amounts repeat."""
-
-    chosen = Signal(object)
-
-    def __init__(self, sale: Sale, zone: str) -> None:
-        amount = figures().money(sale.total_minor, sale.currency)
-        if sale.state is SaleState.PAYING:
-            text = _("Card payment still running: {amount}").format(amount=amount)
-        elif sale.state is SaleState.UNKNOWN:
-            text = _unclear_words(sale, amount)
-        elif sale.state is SaleState.RETURNING:
-            text = _("Money to give back, of a sale of {amount}").format(amount=amount)
-        elif sale.state in {SaleState.PAID, SaleState.PRINTING}:
-            text = _("Paid, tickets to print: {amount}").format(amount=amount)
-        else:
-            text = _("Open sale of {amount}").format(amount=amount)
-        text = f"{text}\n{_which(sale, zone)}"
-        super().__init__(text)
-        self._text = text
-        self.setMinimumHeight(2 * self.fontMetrics().lineSpacing() + _AROUND_PX)
-        self._sale_id = sale.sale_id
-        self.setAccessibleName(text)
-        self.setAutoDefault(False)
-        self.clicked.connect(self._on_clicked)
-
-    def _on_clicked(self) -> None:
-        self.chosen.emit(self._sale_id)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(_NARROWEST_PX, super().minimumSizeHint().height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lines that have no room end in an ellipsis; the tool tip says them whole."""
-        super().resizeEvent(event)
-        room = self.width() - _BESIDE_PX
-        elide, right = self.fontMetrics().elidedText, Qt.TextElideMode.ElideRight
-        self.setText("\n".join(elide(line, right, room) for line in self._text.split("\n")))
-        self.setToolTip("" if self.text() == self._text else self._text)
-
-
-def _unclear_words(sale: Sale, amount: str) -> str:
-    if sale.leaving:
-        return _("Unclear payment of {amount}, the buyer left").format(amount=amount)
-    if sale.handed_over_at is not None:
-        return _("Unclear payment of {amount}, with a supervisor").format(amount=amount)
-    return _("Unclear payment of {amount}").format(amount=amount)
-
-
-def _which(sale: Sale, zone: str) -> str:
-    """Seats, order and time: what tells two sales of one amount apart."""
-    seats = () if sale.hold is None else sale.hold.seats
-    places = () if sale.hold is None else sale.hold.places
-    parts = [
-        short_seats(seats),
-        *(short_places(held) for held in places),
-        "" if sale.order is None else sale.order.number,
-    ]
-    if sale.payment is not None:
-        parts.append(figures().time(sale.payment.begun_at, zone))
-    return figures().joined([part for part in parts if part])

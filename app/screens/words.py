@@ -4,10 +4,9 @@ and from the console's own errors; nobody is ever shown an exception's text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
-from app.core.sale import Sale, SaleState
 from app.core.session import CredentialStorage
 from app.i18n import _, figures, marked
 from app.screens.money_advice import MONEY_ADVICE, RETURN_ADVICE
@@ -289,10 +288,6 @@ _ADVICE: Final[dict[str, tuple[str, str]]] = {
     **PLAN_ADVICE,
 }
 
-_PAYING_DEEDS: Final = frozenset({"card", "cash", "exact-cash"})
-_CASH_DEEDS: Final = frozenset({"cash", "exact-cash"})
-_RETURN_DEEDS: Final = frozenset({"return-money", "not-returned"})
-
 
 def advice_for(code: str) -> Advice:
     """Words for an error's code."""
@@ -313,25 +308,6 @@ def return_words(error: object) -> Advice:
     """Words for what went wrong while money goes back at this counter."""
     known = RETURN_ADVICE.get(str(getattr(error, "code", "")))
     return advice_for_error(error) if known is None else Advice(_(known[0]), _(known[1]))
-
-
-def refusal_words(deed: str, error: object, sale: Sale | None) -> Advice:
-    """Words for a refused deed. What they claim of money and seats is read off the sale as it stands now."""
-    advice = return_words(error) if deed in _RETURN_DEEDS else advice_for_error(error)
-    standing = _standing_words(deed, None if sale is None else sale.state)
-    return replace(advice, detail=" ".join(part for part in (standing, advice.detail) if part))
-
-
-def _standing_words(deed: str, state: SaleState | None) -> str:
-    if state is SaleState.PAID:
-        return _("The sale is paid; its tickets are not printed yet.")
-    if deed not in _PAYING_DEEDS:
-        return ""
-    if deed in _CASH_DEEDS and state in {SaleState.HELD, SaleState.DECLINED}:
-        return _("The cash is not booked: give the money back, or try again.")
-    if deed in _CASH_DEEDS and state is SaleState.EXPIRED:
-        return _("The cash is not booked: give the money back.")
-    return _("Nothing was charged.") if state in {SaleState.HELD, SaleState.DECLINED} else ""
 
 
 def seat_name(seat: SeatRef) -> str:

@@ -34,7 +34,8 @@ from app.devices.card_terminal import (
     UnsupportedCurrencyError,
 )
 from app.journal.journal import Journal
-from app.screens.words import _ADVICE, advice_for, refusal_words
+from app.screens.refusal_words import refusal_words
+from app.screens.words import _ADVICE, advice_for
 from backend_client.errors import AnswerUnknownError, ServiceUnavailableError
 from backend_client.wire import EventId, OperationStatus, PaymentOperation
 from tests.unit.counter import Counter, make_counter, open_journal
@@ -237,7 +238,7 @@ def test_no_refusal_claims_by_itself_that_nothing_happened() -> None:
     claiming = {code for code, (title, detail) in _ADVICE.items() if any(claim in title + detail for claim in claims)}
     no_of_the_api = {
         "item-changed", "action-not-allowed", "refund-too-much", "invalid-request", "ticket-not-refundable",
-        "no-such-order", "event-state-conflict",
+        "no-such-order", "event-state-conflict", "alarm-not-found",
     }  # fmt: skip
     assert claiming == no_of_the_api, "an act that was refused as a whole, never a payment"
     asked = {code for code, (_, detail) in _ADVICE.items() if "No payment was asked" in detail}

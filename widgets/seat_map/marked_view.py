@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QWidget
 
-from widgets.seat_map.accessible import announce
+from widgets.announce import announce
 from widgets.seat_map.camera import Bounds
 from widgets.seat_map.floors import floor_of_seat
 from widgets.seat_map.spotlight import Spotlight

@@ -224,13 +224,17 @@ class SeatMapWidget(MarkedSeatMap):
         elif key == Qt.Key.Key_0:
             self.fit()
         elif key == Qt.Key.Key_Escape and self._hand.gesture in {Gesture.BANDING, Gesture.LASSOING}:
-            self._hand.release()
-            self._lasso.close()
-            self._set_band(None)
-            self._set_lasso(())
+            self._let_go()
         else:
             return False
         return True
+
+    def _let_go(self) -> None:
+        """Whatever the hand was drawing is not meant."""
+        self._hand.release()
+        self._lasso.close()
+        self._set_band(None)
+        self._set_lasso(())
 
     def _zoom_centre(self) -> QPointF | None:
         """Keys zoom about the focused seat while it is in view."""
@@ -319,16 +323,19 @@ class SeatMapWidget(MarkedSeatMap):
         self.refresh_preview()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
+        """What is held down now goes up elsewhere, unheard."""
         super().focusOutEvent(event)
+        self._space.release()
+        self._let_go()
         self.refresh_preview()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Space:
-            self._space.press(repeated=event.isAutoRepeat())
-            return
         held = event.modifiers()
         ctrl, shift = bool(held & Qt.KeyboardModifier.ControlModifier), bool(held & Qt.KeyboardModifier.ShiftModifier)
         other = bool(held & (Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier))
+        if event.key() == Qt.Key.Key_Space and not ctrl and not other:
+            self._space.press(repeated=event.isAutoRepeat())
+            return
         typed = not ctrl and not other and self._type(event.text(), begins=shift)
         extended = shift and not ctrl and not other and self._extend(event.key())
         if not (typed or extended or self._press_key(event.key(), ctrl=ctrl)):
