@@ -63,7 +63,7 @@ class ActDialog(AnswerDialog):
         end.addWidget(self.cancel)
         end.addWidget(self.send)
         page = column(theme, margin="wide", gap="medium", parent=self)
-        page.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # see `_fit`
+        page.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # see `fit`
         page.addWidget(label(title, kind="title", wrap=True))
         if words:
             page.addWidget(label(words, wrap=True))
@@ -94,7 +94,7 @@ class ActDialog(AnswerDialog):
         """Say why it was not done; what was typed stays."""
         self.set_busy(False)
         self.banner.tell(words.tone, words.title, words.detail)
-        self.adjustSize()
+        self.fit()
 
     def set_busy(self, busy: bool) -> None:  # said by what it sets
         """The answer is waited for."""
@@ -103,8 +103,10 @@ class ActDialog(AnswerDialog):
         self.cancel.setEnabled(not busy)
         self.show_answerable()
 
-    def _fit(self) -> None:
-        """As high as its texts are at this width; the layout alone would keep room for them in a narrow column."""
+    def fit(self) -> None:
+        """As high as its texts are at this width. The layout alone would keep room for them in a narrow column, and
+        `adjustSize` would cut them off at two thirds of the screen.
+        """
         page = self.layout()
         if page is not None and page.hasHeightForWidth():
             self.resize(self.width(), page.totalHeightForWidth(self.width()))
@@ -113,7 +115,7 @@ class ActDialog(AnswerDialog):
         """What is inside has become higher or lower."""
         handled = super().event(event)
         if event.type() is QEvent.Type.LayoutRequest:
-            self._fit()
+            self.fit()
         return handled
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -175,7 +177,7 @@ class AdmissionDialog(ActDialog):
             detail = figures().joined(difference_words(board.draft, board.theirs))
             self.theirs.tell("warn", title, detail, _("Go on with mine"))
         self.show_answerable()
-        self.adjustSize()
+        self.fit()
 
 
 def _effect_facts(preview: AdmissionPreview | None, trouble: str) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app.core.ops_board import OpsBoard
 from app.core.ops_series import SampleTable
@@ -21,10 +21,16 @@ from app.screens.ops_words import figure_name, value_words
 from app.screens.words import advice_for
 from backend_client.wire import FieldProblem, OpsAlarmRule, OpsAlarmRuleChange, OpsLogEntry, OpsSeverity
 from widgets.async_button import AsyncButton
-from widgets.build import column, frame, label, row
+from widgets.build import column, frame, label, row, scrolling
 from widgets.facts_grid import FactsGrid
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
+
+_ROOM_FOR_ALL_PX = 640
+_BESIDE_PX, _BANNER_PX, _LEAST_PX = 330, 95, 120
+"""What title, reason, a refusal and the answers take beside what scrolls in a low window; what a colleague's change
+takes; the least that is left to scroll in.
+"""
 
 
 class RuleDialog(ActDialog):
@@ -41,7 +47,8 @@ class RuleDialog(ActDialog):
             "An alarm begins once the figure has been at the first level, or worse, for so long without a break. It "
             "is over at the second level, or better."
         )
-        super().__init__(theme, title, words, _("Set it"), parent)
+        has_room = parent.height() >= _ROOM_FOR_ALL_PX
+        super().__init__(theme, title, words if has_room else "", _("Set it"), parent)
         self._board, self._is_stale = board, is_stale
         self.draft = RuleDraft(rule)
         self.fields = RuleFields(theme, rule)
@@ -57,7 +64,10 @@ class RuleDialog(ActDialog):
         self._told: OpsAlarmRule | None = None
         self._who: OpsLogEntry | None = None
         self._trials: dict[OpsAlarmRule, Trial] = {}
-        self._build_inside(theme)
+        self._low: QScrollArea | None = None
+        """What is inside, where the window is too low for it."""
+        self._low_px = 0
+        self._build_inside(theme, 0 if has_room else max(parent.height() - _BESIDE_PX, _LEAST_PX))
         self.needs.append(self._is_sendable)
         self.reason.textChanged.connect(self.show_board)
         self.show_board()
@@ -118,7 +128,10 @@ class RuleDialog(ActDialog):
         self._show_effect(reading.wished)
         self._show_theirs()
         self.show_answerable()
-        self.adjustSize()
+        if self._low is not None:
+            beside = 0 if self.theirs_banner.isHidden() else _BANNER_PX
+            self._low.setFixedHeight(max(self._low_px - beside, _LEAST_PX))
+        self.fit()
 
     def _take_silently(self) -> None:
         """Where nothing is typed there is nothing to overwrite: what somebody else sets is what stands there."""
@@ -220,7 +233,8 @@ class RuleDialog(ActDialog):
 
     # ------------------------------------------------------------ wiring
 
-    def _build_inside(self, theme: Theme) -> None:
+    def _build_inside(self, theme: Theme, most_px: int) -> None:
+        """`most_px`: what is inside scrolls in so much height; 0: it has all that it wants."""
         box = frame("sunken")
         lines = column(theme, margin="medium", gap="small", parent=box)
         lines.addWidget(self.effect)
@@ -228,10 +242,16 @@ class RuleDialog(ActDialog):
         line.addStretch(1)
         line.addWidget(self.undo)
         line.addWidget(self.to_standard)
-        self.inside.addWidget(self.fields)
-        self.inside.addWidget(self.standard)
-        self.inside.addLayout(line)
-        self.inside.addWidget(box)
+        page, inside = QWidget(), self.inside
+        if most_px:
+            inside = column(theme, gap="small", parent=page)
+            self._low = scrolling(page)
+            self._low_px = most_px
+            self.inside.addWidget(self._low)
+        inside.addWidget(self.fields)
+        inside.addWidget(self.standard)
+        inside.addLayout(line)
+        inside.addWidget(box)
         self.inside.addWidget(self.theirs_banner)
         self.fields.typed.connect(self._on_typed)
         self.fields.severity_chosen.connect(self._on_severity_chosen)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
@@ -309,6 +309,47 @@ def test_a_late_answer_tells_that_the_limit_was_set_once_more(qloop: QLoop, them
             kept = board_of(showcase).rule(RULE)
             assert kept is not None
             assert (kept.version, kept.raise_at) == (3, 900.0)
+
+    qloop.run(scene())
+
+
+def test_in_a_low_window_everything_that_answers_is_seen(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with ops_of(tmp_path, "omar") as showcase:
+            window = showcase.console.window
+            window.resize(853, 533)
+            dialog = await open_limit(showcase)
+            type_in(dialog, raise_at="400")
+            dialog.reason.setText("Mine")
+            set_behind(showcase, raise_at=500.0)
+            dialog.send.click()
+            await until(lambda: "Sofia" in dialog.theirs_banner.title and not dialog.send.busy, "a refusal")
+            await rest_of(showcase)
+            await until(lambda: dialog.height() <= window.height(), "its height")
+            for part in (dialog.theirs_banner, dialog.reason, dialog.banner, dialog.send, dialog.cancel):
+                assert dialog.rect().contains(part.geometry())
+                assert part.height() >= part.minimumSizeHint().height()
+            dialog.reject()
+            await closed(showcase)
+
+    qloop.run(scene())
+
+
+def test_no_text_is_cut_off_when_the_figures_go_on(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with ops_of(tmp_path, "omar") as showcase:
+            dialog = await open_limit(showcase)
+            type_in(dialog, raise_at="400", clear_at="100")
+            await rest_of(showcase)
+            QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
+            page = dialog.layout()
+            assert page is not None
+            wanted = page.totalHeightForWidth(dialog.width())
+            for _second in range(2):
+                dialog.show_board()  # as each second does
+                assert dialog.height() == wanted > 533  # two thirds of this screen
+            dialog.reject()
+            await closed(showcase)
 
     qloop.run(scene())
 
