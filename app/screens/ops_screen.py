@@ -31,6 +31,7 @@ from widgets.theme import Theme
 
 LIVE, BLOCKERS, ALARMS, LOG = range(4)
 _PANEL_PX = 338
+_EVENT_PX = 200
 _ONE_LINE_PX = 1_100
 """Narrower windows show how things stand on a line of its own."""
 _GATHER_MS = 0
@@ -219,7 +220,9 @@ class OpsScreen(QWidget):
         self.tabs.setUsesScrollButtons(False)
         self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
         self.event_box.setAccessibleName(_("Event"))
-        self.event_box.setMinimumWidth(190)
+        self.event_box.setMinimumWidth(_EVENT_PX)
+        self.event_box.setMaximumWidth(2 * _EVENT_PX)
+        self.event_box.setSizeAdjustPolicy(ChoiceBox.SizeAdjustPolicy.AdjustToContents)
         self.large.setText(_("Large"))
         self.large.setAccessibleName(_("Large mode"))
         self.large.setToolTip(f"{self.large.accessibleName()}  {ops_keys.LARGE.sequence}")
