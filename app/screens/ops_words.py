@@ -9,6 +9,7 @@ from types import MappingProxyType
 from app.core.ops_board import UNKNOWN_OLD
 from app.core.ops_health import Health, State
 from app.i18n import _, figures, marked, ngettext
+from app.screens.setting_words import known_setting_name
 from backend_client.wire import (
     AdmissionMode,
     AdmissionReason,
@@ -66,6 +67,14 @@ _ACTIONS: dict[str, str] = {
     "room-keys-rotated": marked("Signing key of the waiting room changed"),
     "channel-providers-changed": marked("Providers of a channel changed"),
     "device-reader-changed": marked("Card reader of a till changed"),
+}  # fmt: skip
+_ROOM_SETTINGS: dict[str, str] = {
+    "queueing": marked("Order of the line"), "new_users_per_minute": marked("Let in a minute"),
+    "session_duration_s": marked("A turn lasts"), "collect_within_s": marked("To come when it is one's turn"),
+    "away_after_s": marked("Passed over when away for"), "token_life_s": marked("A token lasts"),
+    "session_renewal": marked("A turn is renewed"), "revoke_after_purchase": marked("A purchase ends the turn"),
+    "registration_required": marked("With a code alone"), "bot_check": marked("Machines are kept out"),
+    "paused": marked("Paused"),
 }  # fmt: skip
 _STATEMENTS: dict[str, str] = {
     "hold": marked("Hold"), "checkout": marked("Checkout"), "payment": marked("Payment"), "result": marked("Result"),
@@ -163,12 +172,16 @@ def change_words(change: OpsLogChange, figure: str = "") -> str:
         "manual_per_minute": _("By hand"), "least_per_minute": _("At least"),
         "total_active_users": _("Inside at most"),
     }  # fmt: skip
-    name = names.get(change.name, change.name.replace("_", " "))
-    return f"{name}: {from_to(_changed(change.name, figure, change.was), _changed(change.name, figure, change.now))}"
+    known = names.get(change.name) or known_setting_name(change.name)
+    name = known or (_(_ROOM_SETTINGS[change.name]) if change.name in _ROOM_SETTINGS else change.name.replace("_", " "))
+    values = from_to(_changed(change.name, figure, change.was), _changed(change.name, figure, change.now))
+    return f"{name}: {values}" if name else values
 
 
 def _changed(name: str, figure: str, text: str) -> str:
     """One side of a change; what is no number stands as it is."""
+    if name.endswith("_s") and not figure and text.isascii() and text.isdigit() and len(text) < 6:
+        return delay_words(int(text))
     if figure and name in _OF_LIMITS:
         try:
             number = float(text)
@@ -196,6 +209,7 @@ def _changed_value(text: str) -> str:
         EventStatus.CANCELLED.value: _("Cancelled"), "true": _("yes"), "false": _("no"), "calm": _("Calm"),
         **{mode.value: mode_words(mode) for mode in AdmissionMode},
         **{severity.value: severity_words(severity) for severity in OpsSeverity},
+        "fifo": _("As they came"), "random": _("By lot"),
     }  # fmt: skip
     if text.isascii() and text.isdigit():
         return figures().number(int(text))

@@ -92,6 +92,12 @@ def setting_name(spec: SettingSpec) -> str:
     return _(_NAMES[spec.key])
 
 
+def known_setting_name(key: str) -> str:
+    """What the setting of that key is called; empty for one that this console does not set."""
+    words = _NAMES.get(key)
+    return "" if words is None else _(words)
+
+
 def setting_words(spec: SettingSpec) -> str:
     """What it does; empty for a limit of one currency, which stands among others of its kind."""
     if spec.key.startswith(LIMIT_OF):

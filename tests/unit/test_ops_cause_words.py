@@ -14,6 +14,7 @@ from app.screens.ops_words import action_words, change_words, exact_words, figur
 from backend_client.wire import Cause, CauseCode, EventId, OpsAlarmRule, OpsLogChange, OpsLogEntry, OpsLogKind
 from booking.domain import admission_causes
 from booking.domain.alarms import RULES
+from booking.room.settings import Settings as RoomSettings
 
 NUMBERS = {
     "value": 940.0, "limit": 300.0, "strain": 3.1, "goal_per_minute": 1200.0, "cap_per_minute": 900.0,
@@ -114,6 +115,27 @@ def test_what_an_act_was_done_to_is_named(subject: str, words: str) -> None:
 ])  # fmt: skip
 def test_a_change_of_a_limit_is_said_in_the_unit_of_its_figure(name: str, was: str, now: str, words: str) -> None:
     assert change_words(OpsLogChange(name=name, was=was, now=now), "payment_error_share") == words
+
+
+@pytest.mark.parametrize(("name", "was", "now", "words"), [
+    ("", "ON_SALE", "PAUSED", "On sale → Sale paused"), ("", "", "25", "– → 25"),
+    ("hold_ttl_s", "300", "240", "A hold lasts: 5 min → 4 min"),
+    ("queueing", "random", "fifo", "Order of the line: By lot → As they came"),
+    ("token_life_s", "120", "90", "A token lasts: 2 min → 1 min 30 sec"),
+    ("bot_check", "false", "true", "Machines are kept out: no → yes"),
+    ("new_thing", "a", "b", "new thing: a → b"),
+])  # fmt: skip
+def test_a_change_of_an_event_or_a_room_is_said_by_the_name_of_its_setting(
+    name: str, was: str, now: str, words: str
+) -> None:
+    assert change_words(OpsLogChange(name=name, was=was, now=now)) == words
+
+
+@pytest.mark.parametrize("language", [language.code for language in LANGUAGES])
+def test_every_setting_of_a_room_has_a_name(language: str) -> None:
+    use_language(language)
+    for name in set(RoomSettings.__struct_fields__) - {"version"}:
+        assert not change_words(OpsLogChange(name=name, was="1", now="2")).startswith(name.replace("_", " "))
 
 
 @pytest.mark.parametrize(("name", "value", "words"), [
