@@ -221,7 +221,6 @@ class OpsScreen(QWidget):
         self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
         self.event_box.setAccessibleName(_("Event"))
         self.event_box.setMinimumWidth(_EVENT_PX)
-        self.event_box.setMaximumWidth(2 * _EVENT_PX)
         self.event_box.setSizeAdjustPolicy(ChoiceBox.SizeAdjustPolicy.AdjustToContents)
         self.large.setText(_("Large"))
         self.large.setAccessibleName(_("Large mode"))
@@ -271,6 +270,8 @@ class OpsScreen(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         beside = self.width() >= _ONE_LINE_PX
+        # A long name gives way to how things stand, which is read first.
+        self.event_box.setMaximumWidth(max(_EVENT_PX, self.width() // 5) if beside else self.width() // 2)
         if beside != (self._head.indexOf(self.state) >= 0):
             self._head.removeWidget(self.state)
             self._lines.removeWidget(self.state)

@@ -123,7 +123,8 @@ class OpsWall(QWidget):
             if alarm.figure in tile.alarms and alarm.event_id in {None, self._board.event_id}:
                 bad = alarm.severity is OpsSeverity.CRITICAL
                 limit = _("limit {limit}").format(limit=value_words(alarm.figure, alarm.raise_at))
-                named = limit if alarm.figure == tile.name else f"{figure_name(alarm.figure)}: {limit}"
+                # The number first: it is what is still read where the line is cut.
+                named = limit if alarm.figure == tile.name else figures().joined((limit, figure_name(alarm.figure)))
                 return written, _("Too high"), "bad" if bad else "trouble", named
         return written, _("Well") if self._board.rule_of(tile.name) is not None else "", "good", more
 

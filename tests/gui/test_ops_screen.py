@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolButton
@@ -313,6 +315,44 @@ def test_a_name_longer_than_its_place_makes_nothing_beside_it_vanish(
             assert screen.admission.width() <= screen.panel.viewport().width()
             screen.show_large(True)
             assert screen.wall._event.minimumSizeHint().width() < 200
+            await rest(showcase)
+
+    qloop.run(scene())
+
+
+@pytest.mark.parametrize(("width", "most"), [(1280, 256), (1920, 384), (900, 450)])
+def test_a_long_name_leaves_room_for_how_things_stand(
+    qloop: QLoop, theme: Theme, tmp_path: Path, width: int, most: int
+) -> None:
+    async def scene() -> None:
+        async with ops_of(tmp_path, "omar", trouble_at=40) as showcase:
+            screen = screen_of(showcase)
+            showcase.console.window.resize(width, 700)
+            showcase.server.pass_time(1)
+            ops = showcase.server.ops
+            event = replace(ops.told[-1].events[0], name="Os Maias, versão integral em concerto com orquestra e coro")
+            at = showcase.server.house.now()
+            ops.send(msgspec.json.encode(replace(ops.told[-1], measured_at=at, events=(event,))).decode())
+            await until(lambda: screen.event_box.currentText() == event.name, "the name")
+            await rest(showcase)
+            assert 200 <= screen.event_box.width() <= most
+            assert screen.state.width() > screen.event_box.width()
+
+    qloop.run(scene())
+
+
+def test_the_limit_is_read_first_on_the_wall(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with ops_of(tmp_path, trouble_at=40) as showcase:
+            server, screen, board = showcase.server, screen_of(showcase), board_of(showcase)
+            first = server.ops.alarms[0]
+            server.ops.alarms = (replace(first, figure=F.SHED_PER_S, raise_at=8.0),)
+            server.pass_time(1)
+            tell_again(showcase)
+            await until(lambda: len(board.alarms) == 1, "the alarm")
+            screen.show_large(True)
+            words = next(shown.more for shown in screen.wall.figures if shown.name == "Answers to holds")
+            assert words.startswith("limit 8")
             await rest(showcase)
 
     qloop.run(scene())
