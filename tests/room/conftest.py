@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from booking.embedded.valkey import Valkey
-from tests.room.stores import SqlitePlace, StorePlace, new_place, redis_running, valkey_running
+from tests.room.stores import SqlitePlace, StorePlace, new_place, redis_program, redis_running, valkey_running
 from tests.server.conftest import clock, cluster, database, dsn, shelf, template
 
 __all__ = ["clock", "cluster", "database", "dsn", "redis", "shelf", "store_place", "template", "valkey"]
@@ -28,7 +28,7 @@ def redis() -> Iterator[Valkey]:
         yield server
 
 
-@pytest.fixture(params=["sqlite", "valkey", "redis"])
+@pytest.fixture(params=["sqlite", "valkey", *(["redis"] if redis_program() else [])])
 def store_place(request: pytest.FixtureRequest, tmp_path: Path) -> StorePlace:
     """Each kind of store, at a place where nothing is yet."""
     if request.param == "sqlite":

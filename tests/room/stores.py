@@ -117,10 +117,15 @@ def valkey_running(settings: Mapping[str, str] | None = None) -> Iterator[Valkey
         yield server
 
 
+def redis_program() -> str | None:
+    """A Redis that is installed here, or that `$TAQUILLA_REDIS_SERVER` names."""
+    return os.environ.get(REDIS_VARIABLE) or shutil.which("redis-server")
+
+
 @contextmanager
 def redis_running(settings: Mapping[str, str] | None = None) -> Iterator[Valkey]:
-    """A Redis that is installed here, or that `$TAQUILLA_REDIS_SERVER` names: a second judge."""
-    program = os.environ.get(REDIS_VARIABLE) or shutil.which("redis-server")
+    """A second judge, where there is one."""
+    program = redis_program()
     if program is None:
         pytest.skip("no redis-server here")
     with temporary_valkey(settings, program=Path(program)) as server:
