@@ -118,7 +118,8 @@ async def rush(chosen: argparse.Namespace) -> report.Verdict:
             found = (await check(target.dsn)).breaches
             breaches, details = len(found), [f"{breach.rule}: {breach.detail}" for breach in found]
     sales = seen.sales if company.counter is None else company.counter.as_sales()
-    return report.Verdict(run, breaches, details or (), _settings(chosen, target), cpu, steered, sales, company)
+    settings = _settings(chosen, target)
+    return report.Verdict(run, breaches, details or (), settings, cpu, steered, sales, company, seen.faults)
 
 
 @asynccontextmanager

@@ -16,7 +16,7 @@ _SOLD = frozenset({"DONE", "PAID"})
 
 @dataclass(slots=True)
 class CounterSales:
-    """What the counter sold; `worst_s`: the longest sale from its hold to its confirmation."""
+    """What the counter sold; `worst_s`: the longest from when a buyer was due, sold or refused."""
 
     orders: int = 0
     tickets: int = 0

@@ -11,13 +11,12 @@ from random import Random
 
 import msgspec
 
+from booking.crowd import ELSEWHERE_AFTER_S, FAN_ELSEWHERE_TRIES, FAN_PATIENT_TRIES
 from booking.plain_http.message import Answer
 from booking.rush.office import JOIN, LEAVE, POLL, Office, code_of
 from booking.rush.popularity import SeatPicker
 from booking.rush.shopper import HOLD, Shopper, read_hold
 
-_ELSEWHERE_TRIES = 3
-_PATIENT_TRIES = 5
 _ASK_FOR_A_TOKEN_AFTER_S = 45.0
 _OUT = {"bought", "left", "over"}
 _SOONEST_S = 0.5
@@ -36,7 +35,7 @@ _read_standing = msgspec.json.Decoder(_Standing)
 class Fan(Shopper):
     """See the module."""
 
-    patient_tries = _PATIENT_TRIES
+    patient_tries = FAN_PATIENT_TRIES
 
     def __init__(self, office: Office, picker: SeatPicker, number: int, token: str) -> None:
         rng = Random(f"{office.plan.seed_of_fans}:{number}")  # noqa: S311 - a crowd, not a secret
@@ -118,7 +117,7 @@ class Fan(Shopper):
     async def _shop(self) -> str:
         loop = asyncio.get_running_loop()
         due, seats = loop.time() + self._looks_s, self._wish
-        for _ in range(1 + _ELSEWHERE_TRIES):
+        for _ in range(1 + FAN_ELSEWHERE_TRIES):
             await self._refresh_by(due)
             answer = await self._hold_patiently(HOLD, due, seats, self._key())
             if answer is None or answer.status in (429, 503):
@@ -127,7 +126,7 @@ class Fan(Shopper):
                 return await self._buy(answer, seats)
             if code_of(answer) != "seats-taken":
                 return f"refused: {code_of(answer)}"
-            due, seats = self._after(0.3, 1.5), self._picker.anywhere(len(seats))
+            due, seats = self._after(*ELSEWHERE_AFTER_S), self._picker.anywhere(len(seats))
         return "found nothing"
 
     async def _refresh_by(self, due: float) -> None:

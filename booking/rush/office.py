@@ -52,7 +52,8 @@ class Office:
     ) -> Answer | None:  # fmt: skip
         """One request that is meant to leave at `due` (loop time). None when no answer came, or the run is at its cap.
 
-        It is offered at once; whatever holds it up after `due`, here or there, counts as latency. Kinds of `AT_ROOM` go
+        It is offered at `due`, or at once when that is past; whatever holds it up after `due`, here or there, counts as
+        latency, and what never gets an answer counts as the longest that anybody waits for one. Kinds of `AT_ROOM` go
         to the waiting room.
         """
         if self._offered >= self.plan.most_requests:
@@ -66,7 +67,7 @@ class Office:
         tally.offered += 1
         self.lateness.record(loop.time() - due)
         if self._open >= MOST_OPEN:
-            tally.broken(UNSENT)
+            tally.broken(UNSENT, self._at_least(loop.time() - due))
             return None
         links, server = self.links, self.plan.server
         if kind in AT_ROOM and self.room_links is not None and self.plan.room is not None:
@@ -86,12 +87,17 @@ class Office:
             self.tallies[kind].broken(TIMED_OUT, loop.time() - due)
             return None
         except OSError as error:
-            self.tallies[kind].broken(CUT if isinstance(error, _CUTS) else NO_CONNECTION)
+            why = CUT if isinstance(error, _CUTS) else NO_CONNECTION
+            self.tallies[kind].broken(why, self._at_least(loop.time() - due))
             return None
         finally:
             self._open -= 1
         self.tallies[kind].answered(answer.status, code_of(answer), loop.time() - due)
         return answer
+
+    def _at_least(self, waited_s: float) -> float:
+        """A request that was cut at once was not a fast one."""
+        return max(waited_s, self.plan.timeout_s)
 
     def contradict(self, what: str) -> None:
         """Note two answers that cannot both be true; a few are enough."""

@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from booking import crowd
+
 LARGEST_RATE_PER_S = 20_000.0
 LONGEST_S = 600.0
 MOST_REQUESTS = 5_000_000
@@ -35,9 +37,9 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
     groups: float = 0.1
     double_clicks: float = 0.05
     buyers: float = 0.5
-    releases: float = 0.1
+    releases: float = crowd.RELEASES
     patience: float = 0.7
-    declines: float = 0.05
+    declines: float = crowd.DECLINES
     fans: int = 0
     look_s: tuple[float, float, float] = (2.0, 15.0, 5.0)
     form_s: tuple[float, float, float] = (2.0, 12.0, 5.0)

@@ -6,10 +6,7 @@ from bisect import bisect_left
 from itertools import accumulate
 from random import Random
 
-SIZES = (1, 2, 3, 4, 5, 6)
-_SIZE_WEIGHTS = (10, 45, 15, 20, 4, 6)
-_FRIENDS = (2, 3, 4)
-MEAN_FRIENDS = sum(_FRIENDS) / len(_FRIENDS)
+from booking.crowd import FRIENDS, SIZE_WEIGHTS, SIZES
 
 
 class SeatPicker:
@@ -26,7 +23,7 @@ class SeatPicker:
 
     def size(self) -> int:
         """How many seats somebody wants: 1 to 6, most often two."""
-        return min(self._rng.choices(SIZES, _SIZE_WEIGHTS)[0], self._seats)
+        return min(self._rng.choices(SIZES, SIZE_WEIGHTS)[0], self._seats)
 
     def popular(self) -> tuple[int, ...]:
         """What somebody tries first."""
@@ -41,7 +38,7 @@ class SeatPicker:
         """What two to four friends try at the same instant: the same place, each a seat further, in mixed order."""
         first = self.popular()
         wishes = [first]
-        for step in range(1, self._rng.choice(_FRIENDS)):
+        for step in range(1, self._rng.choice(FRIENDS)):
             wish = self._run(first[0] + step, len(first))
             wishes.append(wish[::-1] if step % 2 else wish)
         return wishes

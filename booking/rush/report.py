@@ -19,6 +19,7 @@ from booking.rush.steered import Steered
 from booking.rush.tally import Tally
 
 HTML_NAME, JSON_NAME = "rush.html", "rush.json"
+MOST_FAILED = 0.01
 LATE_MS = 20.0
 """From here on the senders were late themselves: the figures then measure them as well."""
 
@@ -48,14 +49,22 @@ class Verdict:
     steered: Steered | None = None
     till: CounterSales | None = None
     company: Company = field(default_factory=Company)
+    faults: Sequence[str] = ()
 
     @property
     def good(self) -> bool:
         """No invariant broken, no two answers that contradict each other, no answer that nobody foresaw.
 
-        And what the screen at the counter called sold is sold.
+        And nearly every request was answered, what was to happen beside the run did, and what the screen at the counter
+        called sold is sold.
         """
-        return not self.breaches and not self.run.contradictions and not self.run.server_errors() and self.company.good
+        wrong = self.breaches or self.run.contradictions or self.run.server_errors() or self.faults
+        return not wrong and not self.fails_too_often and self.company.good
+
+    @property
+    def fails_too_often(self) -> bool:
+        """More than one request in a hundred got no answer: no connection, cut, too late, or never sent."""
+        return self.run.count("failed") > MOST_FAILED * self.run.count("offered")
 
 
 def as_json(verdict: Verdict) -> dict[str, object]:
@@ -73,6 +82,8 @@ def as_json(verdict: Verdict) -> dict[str, object]:
         "breach_details": list(verdict.details),
         "contradictions": list(run.contradictions),
         "server_errors": run.server_errors(),
+        "fails_too_often": verdict.fails_too_often,
+        "faults": list(verdict.faults),
         "confirmed_orders": run.confirmed,
         "seconds": round(run.elapsed_s, 3),
         "capped": run.capped,
@@ -147,6 +158,9 @@ def _remarks(verdict: Verdict) -> list[str]:
     words += [f"contradiction: {what}" for what in run.contradictions]
     if run.server_errors():
         words.append(f"{run.server_errors()} answers were 5xx other than 503")
+    if verdict.fails_too_often:
+        words.append(f"{run.count('failed'):,} of {run.count('offered'):,} requests got no answer: more than 1 %")
+    words += [f"not as it was meant to be: {what}" for what in verdict.faults]
     return words
 
 

@@ -19,13 +19,14 @@ from typing import Any
 
 import msgspec
 
+from booking.crowd import MEAN_FRIENDS
 from booking.plain_http.link import Links
 from booking.rush.arrivals import arrivals
 from booking.rush.cpu import allow_connections
 from booking.rush.fan import Fan
 from booking.rush.office import Office
 from booking.rush.plan import SenderPlan
-from booking.rush.popularity import MEAN_FRIENDS, SeatPicker
+from booking.rush.popularity import SeatPicker
 from booking.rush.shopper import MAP, Shopper
 from booking.rush.tally import Telling
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import msgspec
 
+from booking.crowd import ELSEWHERE_AFTER_S, ELSEWHERE_TRIES, FORM_S, RELEASE_AFTER_S
 from booking.plain_http.message import Answer
 from booking.rush.office import JOIN, LEAVE, POLL, Office, code_of
 from booking.rush.popularity import SeatPicker
@@ -16,7 +17,6 @@ HOLD, AGAIN, RELEASE = "hold", "sent again", "release"
 CHECKOUT, PAY, STATUS, MAP = "checkout", "pay", "order status", "map"
 KINDS = (JOIN, POLL, HOLD, AGAIN, RELEASE, CHECKOUT, PAY, STATUS, MAP, LEAVE)
 
-_ELSEWHERE_TRIES = 2
 _PATIENT_TRIES = 2
 _STATUS_POLLS = 4
 _POLL_EVERY_S = 0.5
@@ -64,12 +64,12 @@ class Shopper:
 
     async def buy(self, due: float, seats: tuple[int, ...]) -> None:
         """Everything from the click on, which is meant to happen at `due`."""
-        for attempt in range(1 + _ELSEWHERE_TRIES):
+        for attempt in range(1 + ELSEWHERE_TRIES):
             answer = await self._hold(due, seats)
             if answer is None or answer.status != 201:
-                if answer is None or code_of(answer) != "seats-taken" or attempt == _ELSEWHERE_TRIES:
+                if answer is None or code_of(answer) != "seats-taken" or attempt == ELSEWHERE_TRIES:
                     return
-                due = self._after(0.3, 1.5)
+                due = self._after(*ELSEWHERE_AFTER_S)
                 seats = self._picker.anywhere(len(seats))
                 continue
             held = _read_hold.decode(answer.body)
@@ -106,7 +106,7 @@ class Shopper:
     async def _let_go(self, hold_id: UUID) -> None:
         traffic = self._office.plan.traffic
         if self._rng.random() < traffic.releases:
-            await self._ask(RELEASE, self._after(0.5, 2.0), "DELETE", f"/v1/holds/{hold_id}")
+            await self._ask(RELEASE, self._after(*RELEASE_AFTER_S), "DELETE", f"/v1/holds/{hold_id}")
 
     async def _check_out(self, hold_id: UUID, seats: list[int]) -> None:
         sale = self._office.plan.sale
@@ -168,7 +168,7 @@ class Shopper:
 
     def _form_filled_in(self) -> float:
         """When the form is filled in."""
-        return self._after(0.1, 1.0)
+        return self._after(*FORM_S)
 
     def _after(self, least_s: float, most_s: float) -> float:
         """An instant that this buyer means to act at, from now on."""

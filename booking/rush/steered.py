@@ -117,14 +117,17 @@ def _p99(seconds: Sequence[Second], begins: float, ends: float) -> float | None:
 
 
 def _recovered(seconds: Sequence[Second], ends: float) -> float | None:
-    """From the end of the slowness until three seconds in a row are within what buyers were promised."""
-    good = 0
+    """From the end of the slowness until three seconds in a row are within what buyers were promised.
+
+    A second in which no hold was answered says nothing, neither good nor bad.
+    """
+    good: list[float] = []
     for one in seconds:
-        if one.at_s < ends:
+        if one.at_s < ends or one.hold_p99_ms <= 0:
             continue
-        good = good + 1 if one.hold_p99_ms <= _WITHIN_P99 else 0
-        if good == 3:
-            return max(one.at_s - 2 - ends, 0.0)
+        good = [*good, one.at_s] if one.hold_p99_ms <= _WITHIN_P99 else []
+        if len(good) == 3:
+            return max(good[0] - ends, 0.0)
     return None
 
 

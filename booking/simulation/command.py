@@ -111,15 +111,16 @@ def _predict(chosen: argparse.Namespace) -> int:
     through_room = room_prediction.is_through_room(report)
     compared = room_prediction.predict(report, _seed(chosen)) if through_room else predict(report, _seed(chosen))
     lines = [f"{'':<12}{'predicted':>11}{'seen':>9}{'off':>8}", *map(_compared_line, compared)]
-    good = all(one.good for one in compared)
+    good = all(one.good for one in compared if not one.given)
     lines.append("within a fifth" if good else "off by more than a fifth")
     _print(chosen, {"good": good, "figures": [{**asdict(one), "good": one.good} for one in compared]}, lines)
     return DONE if good else OFF
 
 
 def _compared_line(one: Compared) -> str:
+    mark = "  given" if one.given else "" if one.good else "  !"
     off = f"{100 * (one.predicted / one.seen - 1):+.0f} %" if one.seen else ""
-    return f"{one.name:<12}{one.predicted:>11,.0f}{one.seen:>9,.0f}{off:>8}{'' if one.good else '  !'}"
+    return f"{one.name:<12}{one.predicted:>11,.0f}{one.seen:>9,.0f}{off:>8}{mark}"
 
 
 def _seed(chosen: argparse.Namespace) -> int:

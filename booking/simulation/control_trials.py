@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from booking.quantiles import nearest_rank
 from booking.simulation.control_laws import LAWS, Law
 from booking.simulation.lane_plant import Disturbance, LanePlant, PlantSettings
 
@@ -116,8 +117,7 @@ def _overshoot(rates: list[float]) -> float:
 
 
 def _p99_ms(latencies: list[float]) -> float:
-    known = sorted(latencies)
-    return 1_000 * known[min(len(known) - 1, int(len(known) * 0.99))] if known else 0.0
+    return 1_000 * (nearest_rank(latencies, 0.99) or 0.0)
 
 
 def table(outcomes: list[Outcome]) -> list[str]:

@@ -15,6 +15,7 @@ from itertools import count
 from random import Random
 
 from booking.domain.admission_control_signals import AdmissionSignals
+from booking.quantiles import nearest_rank
 
 BATCH_MOST = 64
 SHED_AGE_S = 0.150
@@ -237,8 +238,8 @@ class LanePlant:
         )
 
     def _p99_ms(self) -> float | None:
-        known = sorted(latency for _, latency in self._recent)
-        return 1_000 * known[min(len(known) - 1, int(len(known) * 0.99))] if known else None
+        p99_s = nearest_rank((latency for _, latency in self._recent), 0.99)
+        return None if p99_s is None else 1_000 * p99_s
 
     def _now_disturbed(self) -> list[Disturbance]:
         return [one for one in self._disturbances if one.begins_s <= self.now < one.ends_s]

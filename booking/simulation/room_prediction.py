@@ -2,7 +2,8 @@
 
 The room lets in at the rate that the real law decides; the law is fed by the model: how many hold requests wait for
 the rows that a forgotten transaction has locked, and for how long. Fans come, wait, look, hold, lose races, are shed,
-fill in, pay. Numbers, times and waits are predicted; latencies of a quiet database are not (see `rush_prediction`).
+fill in, pay. Numbers, times and waits are predicted; latencies of a quiet database are not (see `rush_prediction`):
+the law hears a usual 30 ms, or what locked rows make of it, so a neighbour who makes all slow is not foreseen.
 """
 
 from __future__ import annotations
@@ -17,18 +18,17 @@ from heapq import heappop, heappush
 from itertools import accumulate
 from random import Random
 
+from booking import crowd
 from booking.domain.admission_control import AdmissionMode, AdmissionSettings, AdmissionState, decide
 from booking.domain.admission_control_law import LawState
 from booking.domain.admission_control_signals import AdmissionLimits, AdmissionSignals
+from booking.quantiles import nearest_rank
 from booking.simulation.rates import number
 from booking.simulation.rush_prediction import Compared
 
-_SIZE_WEIGHTS = (10, 45, 15, 20, 4, 6)
-_DECLINES = 0.05
-_ELSEWHERE_TRIES, _PATIENT_TRIES = 3, 5
+_GIVEN = ("admitted", "hold")
 _LOCK_WITHIN_S, _RETRY_AFTER_S = 1.0, 1.0
 _QUIET_HOLD_S = 0.03
-_LOCKED_SHARE = 0.9
 _SALE_POOL = 8
 _TICK_S, _CREDIT_S = 0.25, 2.0
 _COLLECTS_WITHIN_S = 2.0
@@ -110,8 +110,8 @@ class RoomModel:
     def _signals(self, now: float) -> AdmissionSignals:
         while self._attempts and self._attempts[0][0] < now - 5:
             self._attempts.popleft()
-        took = sorted(seconds for _, seconds in self._attempts)
-        p99 = 1_000 * took[min(len(took) - 1, int(0.99 * len(took)))] if took else None
+        p99_s = nearest_rank((seconds for _, seconds in self._attempts), 0.99)
+        p99 = None if p99_s is None else 1_000 * p99_s
         return AdmissionSignals(
             queue_age_ms=5.0, hold_p99_ms=p99, lock_waits=float(min(self._waiting_for_locks, _SALE_POOL)),
             active_shoppers=float(self._inside),
@@ -159,7 +159,7 @@ class RoomModel:
         if waited_s < _LOCK_WITHIN_S:
             free = not any(self._taken[seats[0] : sum(seats)])
             self._won(*seats, now) if free else self._lost(seats[1], attempt, now)
-        elif sheds < _PATIENT_TRIES and self._rng.random() < self._set["patience"]:
+        elif sheds < crowd.FAN_PATIENT_TRIES and self._rng.random() < self._set["patience"]:
             again = now + self._rng.uniform(_RETRY_AFTER_S, _RETRY_AFTER_S + 1)
             self._later(again, partial(self._hold, seats, attempt, sheds + 1))
         else:
@@ -169,15 +169,15 @@ class RoomModel:
         """How much longer the rows of a run are locked; 0: they are not."""
         ends = self._set.get("slow_at_s", 0.0) + self._set.get("slow_for_s", 0.0)
         is_slow = self._set.get("slow_at_s", _LONGEST_S) <= now < ends
-        return ends - now if is_slow and first < _LOCKED_SHARE * self._seats else 0.0
+        return ends - now if is_slow and first < crowd.LOCKED_SHARE * self._seats else 0.0
 
     def _lost(self, size: int, attempt: int, now: float) -> None:
         self.run_.counts["lost"] += 1
-        if attempt == _ELSEWHERE_TRIES:
+        if attempt == crowd.FAN_ELSEWHERE_TRIES:
             self._end("found nothing")
             return
         anywhere = min(self._rng.randrange(self._seats), self._seats - size), size
-        self._later(now + self._rng.uniform(0.3, 1.5), partial(self._hold, anywhere, attempt + 1, 0))
+        self._later(now + self._rng.uniform(*crowd.ELSEWHERE_AFTER_S), partial(self._hold, anywhere, attempt + 1, 0))
 
     def _won(self, first: int, size: int, now: float) -> None:
         self.run_.counts["won"] += 1
@@ -189,7 +189,7 @@ class RoomModel:
 
     def _pay(self, size: int, now: float) -> None:
         del now
-        if self._rng.random() < _DECLINES:
+        if self._rng.random() < crowd.DECLINES:
             self._end("did not pay")
             return
         self.run_.counts["tickets"] += size
@@ -200,7 +200,7 @@ class RoomModel:
         self._inside -= 1
 
     def _popular(self) -> tuple[int, int]:
-        size = min(self._rng.choices(range(1, 7), _SIZE_WEIGHTS)[0], self._seats)
+        size = min(self._rng.choices(crowd.SIZES, crowd.SIZE_WEIGHTS)[0], self._seats)
         first = bisect_left(self._cumulative, self._rng.random() * self._cumulative[-1])
         return max(0, min(first, self._seats - size)), size
 
@@ -229,7 +229,7 @@ def predict(report: Mapping[str, object], seed: int = 1, runs: int = 3) -> list[
     for name, share in (("wait p50 s", 0.5), ("wait p90 s", 0.9)):
         predicted[name] = sum(one[int(share * (len(one) - 1))] for one in waits) / runs
     predicted["last in s"] = sum(one.last_in_s for one in found) / runs
-    return [Compared(name, predicted[name], seen[name]) for name in seen]
+    return [Compared(name, predicted[name], seen[name], name in _GIVEN) for name in seen]
 
 
 def _settings_of(report: Mapping[str, object]) -> tuple[dict[str, float], _Stretch, _Stretch]:

@@ -1,8 +1,10 @@
 """What a rush will be told as, predicted from its settings alone, beside what it reported.
 
 The crowd of `rush` sees no map: it tries a popular run of seats, then any run twice more. Whether a hold wins is
-decided here by seats that fill up, as there; the times that people take are drawn from the same ranges. Counts are
-predicted, latencies are not: on shared cores they are the neighbours' as much as ours.
+decided here by seats that fill up, as there; people have the habits of `booking.crowd`, as there. What is predicted is
+how many races are won and lost, and how many orders come of it. How much is asked follows from that and from settings
+that both sides share: such figures are shown as given and judge nothing. Latencies are not predicted: on shared cores
+they are the neighbours' as much as ours.
 """
 
 from __future__ import annotations
@@ -16,27 +18,25 @@ from heapq import heappop, heappush
 from itertools import accumulate
 from random import Random
 
+from booking import crowd
 from booking.simulation.rates import number
 
 TOLERANCE = 0.20
-_SIZE_WEIGHTS = (10, 45, 15, 20, 4, 6)
-_FRIENDS = (2, 3, 4)
-_MEAN_FRIENDS = sum(_FRIENDS) / len(_FRIENDS)
-_ELSEWHERE_TRIES = 2
-_DECLINES, _RELEASES = 0.05, 0.1
 _SMALL = 30
 """Counts below this vary by more than a fifth from run to run: they are judged by three standard deviations."""
 
-SETTINGS = ("rate", "maps", "seconds", "skew", "groups", "double_clicks", "buyers", "seats")
+_GIVEN = ("hold", "sent again", "checkout", "pay", "release")
+SETTINGS = ("rate", "seconds", "skew", "groups", "double_clicks", "buyers", "seats")
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One figure: predicted, seen, and whether it is near enough."""
+    """One figure: predicted, seen, and whether it is near enough. `given`: it follows from the settings."""
 
     name: str
     predicted: float
     seen: float
+    given: bool = False
 
     @property
     def good(self) -> bool:
@@ -62,13 +62,12 @@ class RushModel:
         """Everybody comes, tries, and is done."""
         settings, rng = self.settings, self._rng
         # `rate` counts first holds, and friends send several at one instant.
-        arrivals_per_s = settings["rate"] / (1 + settings["groups"] * (_MEAN_FRIENDS - 1))
+        arrivals_per_s = settings["rate"] / (1 + settings["groups"] * (crowd.MEAN_FRIENDS - 1))
         at = rng.expovariate(arrivals_per_s)
         while at < settings["seconds"]:
             for first, size in self._friends() if rng.random() < settings["groups"] else [self._popular()]:
                 self._later(at, partial(self._hold, first, size, 0))
             at += rng.expovariate(arrivals_per_s)
-        self.counts["map"] = round(settings["maps"] * settings["seconds"])
         while self._events:
             now, _, what = heappop(self._events)
             what(now)
@@ -80,22 +79,24 @@ class RushModel:
         self.counts["sent again"] += rng.random() < self.settings["double_clicks"]
         if any(self._taken[first : first + size]):
             self.counts["lost"] += 1
-            if attempt < _ELSEWHERE_TRIES:
+            if attempt < crowd.ELSEWHERE_TRIES:
                 anywhere = min(rng.randrange(self._seats), self._seats - size)
-                self._later(now + rng.uniform(0.3, 1.5), partial(self._hold, anywhere, size, attempt + 1))
+                self._later(
+                    now + rng.uniform(*crowd.ELSEWHERE_AFTER_S), partial(self._hold, anywhere, size, attempt + 1)
+                )
             return
         self.counts["won"] += 1
         self._taken[first : first + size] = b"\1" * size
         if rng.random() < self.settings["buyers"]:
             self.counts["checkout"] += 1
-            self._later(now + rng.uniform(0.1, 1.0), partial(self._pay, first, size))
-        elif rng.random() < _RELEASES:
+            self._later(now + rng.uniform(*crowd.FORM_S), partial(self._pay, first, size))
+        elif rng.random() < crowd.RELEASES:
             self.counts["release"] += 1
-            self._later(now + rng.uniform(0.5, 2.0), partial(self._free, first, size))
+            self._later(now + rng.uniform(*crowd.RELEASE_AFTER_S), partial(self._free, first, size))
 
     def _pay(self, first: int, size: int, now: float) -> None:
         self.counts["pay"] += 1
-        if self._rng.random() >= _DECLINES:
+        if self._rng.random() >= crowd.DECLINES:
             self.counts["confirmed"] += 1
         else:
             self._later(now + self._rng.uniform(300, 600), partial(self._free, first, size))
@@ -105,13 +106,13 @@ class RushModel:
         self._taken[first : first + size] = bytes(size)
 
     def _popular(self) -> tuple[int, int]:
-        size = min(self._rng.choices(range(1, 7), _SIZE_WEIGHTS)[0], self._seats)
+        size = min(self._rng.choices(crowd.SIZES, crowd.SIZE_WEIGHTS)[0], self._seats)
         first = bisect_left(self._cumulative, self._rng.random() * self._cumulative[-1])
         return max(0, min(first, self._seats - size)), size
 
     def _friends(self) -> list[tuple[int, int]]:
         first, size = self._popular()
-        return [(min(first + step, self._seats - size), size) for step in range(self._rng.choice(_FRIENDS))]
+        return [(min(first + step, self._seats - size), size) for step in range(self._rng.choice(crowd.FRIENDS))]
 
     def _later(self, at: float, what: Callable[[float], None]) -> None:
         self._pushed += 1
@@ -145,8 +146,8 @@ def predict(report: Mapping[str, object], seed: int = 1, runs: int = 5) -> list[
         mean.update(RushModel(settings, seed + run).run())
     predicted = {name: total / runs for name, total in mean.items()}
     seen = _seen(report)
-    names = ("hold", "won", "lost", "sent again", "checkout", "pay", "release", "confirmed", "map")
-    return [Compared(name, predicted.get(name, 0.0), seen.get(name, 0.0)) for name in names]
+    names = ("won", "lost", "confirmed", *_GIVEN)
+    return [Compared(name, predicted.get(name, 0.0), seen.get(name, 0.0), name in _GIVEN) for name in names]
 
 
 def _seen(report: Mapping[str, object]) -> dict[str, float]:

@@ -12,7 +12,7 @@ from booking.plain_http.link import Links
 from booking.plain_http.message import BrokenAnswerError, request_bytes
 from booking.rush import office
 from booking.rush.conductor import Run
-from booking.rush.report import Verdict
+from booking.rush.report import Verdict, as_lines
 from booking.rush.shopper import AGAIN, CHECKOUT, HOLD, MAP, PAY, RELEASE, STATUS
 from tests.server.small_api import Asked, Counted, Said, send, sender_plan, small_api
 
@@ -99,6 +99,7 @@ async def test_a_connection_that_breaks_fails_its_request_alone() -> None:
     assert tally.answers == Counter({office.CUT: cut, "409 event-not-on-sale": tally.offered - cut})
     assert (tally.failed, tally.done) == (cut, tally.offered - cut)
     assert cut > 5
+    assert tally.latency.quantile_ms(0.99) >= 4_900, "who got no answer was not answered fast"
 
 
 async def test_where_nobody_listens_every_request_fails() -> None:
@@ -107,7 +108,7 @@ async def test_where_nobody_listens_every_request_fails() -> None:
     counted, _ = await send(sender_plan(api.server, seconds=0.3))
     tally = counted.kinds[HOLD]
     assert tally.answers == Counter({office.NO_CONNECTION: tally.offered})
-    assert tally.latency.total == 0  # a refused connection is no fast answer
+    assert tally.latency.quantile_ms(0.01) >= 4_900, "a refused connection is no fast answer"
 
 
 async def test_what_waits_is_bounded_and_more_fails_unsent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,6 +221,17 @@ def test_a_contradiction_or_a_server_error_or_a_breach_is_not_good_and_shed_load
     fine.kinds[HOLD].answered(500, "internal", 0.1)
     assert not Verdict(fine, 0, (), {}).good
     assert not Verdict(Run(contradictions=["two holds"]), 0, (), {}).good
+
+
+def test_a_run_in_which_many_got_no_answer_is_not_good() -> None:
+    run = Run()
+    run.kinds[HOLD].offered = 200
+    for _ in range(2):
+        run.kinds[HOLD].broken(office.CUT, 10.0)
+    assert Verdict(run, 0, (), {}).good
+    run.kinds[HOLD].broken(office.NO_CONNECTION, 10.0)
+    assert not Verdict(run, 0, (), {}).good
+    assert any("no answer" in line for line in as_lines(Verdict(run, 0, (), {})))
 
 
 # ---------------------------------------------------------------- a whole visit

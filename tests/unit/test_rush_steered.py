@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from random import Random
 from typing import Any
 
 import pytest
 
-from booking.rush import command
-from booking.rush.conductor import Second
+from booking.rush import command, through_room
+from booking.rush.conductor import Run, Second
+from booking.rush.counter import CounterSales
+from booking.rush.plan import Sale, Server
 from booking.rush.popularity import SeatPicker
+from booking.rush.report import Verdict
 from booking.rush.steered import RateTold, Steered, around, rate_at
+from booking.rush.through_room import Slowness, beside
 
 
 def told(*rates: tuple[float, float]) -> tuple[RateTold, ...]:
@@ -50,6 +55,40 @@ def test_holds_have_recovered_when_three_seconds_in_a_row_are_fast() -> None:
     assert (seen.hold_p99_before_ms, seen.hold_p99_during_ms, seen.hold_p99_after_ms) == (40.0, 900.0, 40.0)
     never = judged(told((1, 600)), [second(at, 900.0) for at in range(120)])
     assert never.recovered_after_s is None
+
+
+def test_seconds_without_holds_say_nothing_of_recovery() -> None:
+    """After a slowness the rate is at its least: most seconds are empty, and none of them is fast."""
+    never = [second(at, 0.0 if 80 <= at < 83 or at >= 103 else 900.0) for at in range(120)]
+    assert judged(told((1, 600)), never).recovered_after_s is None
+    fast = {83: 40.0, 85: 40.0, 88: 40.0}
+    thin = [second(at, fast.get(at, 0.0) if at >= 80 else 900.0) for at in range(120)]
+    assert judged(told((1, 600)), thin).recovered_after_s == 3.0
+
+
+async def test_what_fails_beside_a_rush_is_seen() -> None:
+    """A database that takes no more connections: no slowness, and so no proof of anything."""
+    nobody, api = "postgresql://nobody@127.0.0.1:1/nothing", Server(host="127.0.0.1", port=1, tls=False)
+    sale = Sale(event_id=1, prices=(1, 1), price_type_id=1)
+    async with beside(nobody, api, sale, None, Slowness(0.0, 60.0), 0.0) as seen, asyncio.timeout(60):
+        while any(task.get_name() == "slow" for task in asyncio.all_tasks()):
+            await asyncio.sleep(0.01)
+    assert seen.slow_from is None
+    assert [fault.split(":")[0] for fault in seen.faults] == ["slow"]
+    assert not Verdict(Run(), 0, (), {}, faults=seen.faults).good
+
+
+async def test_a_till_that_is_refused_waits_as_long_as_one_that_sells(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refused(*_: object) -> bool:
+        await asyncio.sleep(0.2)
+        return False
+
+    monkeypatch.setattr(through_room, "_sell_two", refused)
+    api = Server(host="127.0.0.1", port=1, tls=False)
+    sales = CounterSales()
+    await through_room._sell(api, Sale(event_id=1, prices=(1, 1, 1), price_type_id=1), "a clerk", sales)
+    assert (sales.orders, sales.refused) == (0, 1)
+    assert sales.worst_s >= 0.2
 
 
 def test_the_rate_in_force_is_the_last_one_told() -> None:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
+from random import Random
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from booking import crowd
+from booking.rush.plan import Traffic
+from booking.rush.popularity import SeatPicker
 from booking.simulation.command import HTML_NAME, JSON_NAME, main
 from booking.simulation.rates import Rates, rates_of
 from booking.simulation.rush_prediction import Compared, RushModel, predict
@@ -27,7 +32,7 @@ REPORT: dict[str, object] = {
     "kinds": {
         "hold": {"offered": 1_590, "p50_ms": 12.0, "answers": {"201": 812, "409 seats-taken": 778}},
         "sent again": kind(79), "release": kind(42), "checkout": kind(393), "pay": kind(393),
-        "order status": kind(379), "map": kind(293),
+        "order status": kind(379),
     },
 }  # fmt: skip
 
@@ -74,7 +79,40 @@ def test_it_predicts_a_rush_that_really_ran_within_a_fifth(tmp_path: Path, capsy
 
 def test_a_prediction_knows_only_the_settings() -> None:
     twice = predict({**REPORT, "settings": {**SETTINGS, "rate": 120.0}})
-    assert not {one.name: one.good for one in twice}["hold"]
+    assert not {one.name: one.good for one in twice}["lost"]
+
+
+def test_a_rush_that_won_as_much_as_it_should_have_lost_is_told(tmp_path: Path) -> None:
+    """What both sides ask for alike proves nothing: races won and lost do."""
+    narrow: dict[str, float] = {**SETTINGS, "seats": 1_000.0}
+    seen = RushModel(narrow, 99).run()
+    asked = {name: kind(seen[name]) for name in ("sent again", "release", "checkout", "pay")}
+
+    def rush(won: int, lost: int) -> int:
+        hold = {"offered": seen["hold"], "p50_ms": 12.0, "answers": {"201": won, "409 seats-taken": lost}}
+        path = tmp_path / "rush.json"
+        report = {"settings": narrow, "confirmed_orders": seen["confirmed"], "kinds": {"hold": hold, **asked}}
+        path.write_text(json.dumps(report), encoding="utf-8")
+        return main(["--predict", str(path)])
+
+    assert rush(seen["won"], seen["lost"]) == 0
+    assert rush(seen["lost"], seen["won"]) == 1
+
+
+def test_what_follows_from_the_settings_judges_nothing() -> None:
+    found = {one.name: one for one in predict(REPORT)}
+    assert "map" not in found
+    assert {name for name, one in found.items() if not one.given} == {"won", "lost", "confirmed"}
+
+
+def test_the_model_and_the_crowd_have_the_same_habits() -> None:
+    """One that changes changes in both."""
+    picker, model = SeatPicker(6_000, 0.8, Random(7)), RushModel(SETTINGS, 7)
+    theirs = Counter(len(picker.popular()) for _ in range(2_000))
+    ours = Counter(size for _, size in (model._popular() for _ in range(2_000)))
+    assert max(abs(theirs[size] - ours[size]) for size in crowd.SIZES) < 120
+    traffic = Traffic(rate=1.0, maps_per_s=0.0, seconds=1.0, shape="poisson", skew=0.8)
+    assert (traffic.declines, traffic.releases) == (crowd.DECLINES, crowd.RELEASES)
 
 
 def test_more_seats_lose_fewer_races() -> None:
