@@ -31,44 +31,15 @@ from booking.room.log_post import NOTE, LogPost
 from booking.room.places import Places
 from booking.room.settings import Settings, check_settings
 from booking.room.store import Batch, Change, CodeUse, RoomStore, Stored, StoredRoom, StoreFailedError
+from booking.room.waiters import Waiters
 
 TICK_S: Final = 0.25
 AUTHORITY_AWAY_AFTER_S: Final = 5.0
 _HEAR_EVERY_S = 0.5
 _HEARS_WITHIN_S = 4.0
+_STARTED_AGAIN = "The waiting room is being started again. Your place is kept."
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class Waiters:
-    """Who waits for news of one room: of his own place, or of all."""
-
-    of_place: dict[int, set[asyncio.Future[None]]] = field(default_factory=dict)
-
-    def wait_for(self, number: int) -> asyncio.Future[None]:
-        """A future that ends with the next news of this place or of the room."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.of_place.setdefault(number, set()).add(future)
-        return future
-
-    def forget(self, number: int, future: asyncio.Future[None]) -> None:
-        """Whoever waited is gone."""
-        waiting = self.of_place.get(number)
-        if waiting is not None:
-            waiting.discard(future)
-            if not waiting:
-                del self.of_place[number]
-
-    def tell(self, numbers: set[int] | None) -> None:
-        """Wake those of `numbers`; None wakes all."""
-        for number in list(self.of_place) if numbers is None else numbers:
-            for future in self.of_place.pop(number, ()):
-                if not future.done():
-                    future.set_result(None)
-
-    def __len__(self) -> int:
-        return sum(map(len, self.of_place.values()))
 
 
 @dataclass(slots=True)
@@ -98,6 +69,7 @@ class House:
         self._heard_at: float | None = None
         self._hearing = asyncio.Lock()
         self.failed = asyncio.Event()
+        self._stopped = False
         self._tasks: list[asyncio.Task[None]] = []
 
     # ------------------------------------------------------------ life
@@ -120,6 +92,7 @@ class House:
         for task in self._tasks:
             with suppress(asyncio.CancelledError):
                 await task
+        self._stopped = True
         for hosted in self.rooms.values():
             hosted.waiters.tell(None)
         await self._store.close()
@@ -369,6 +342,8 @@ class House:
         hosted.waiters.tell(None if all_told else told)
 
     async def _write(self, batch: Batch) -> None:
+        if self._stopped:
+            raise BusyError(_STARTED_AGAIN, retry_after_s=5)
         posted: list[UUID] = []
         if batch.changes and self._authority is not None:
             posted = self._post.put(batch.changes)
@@ -379,7 +354,7 @@ class House:
         except StoreFailedError as error:
             log.critical("the store has failed, so the room ends: %s", error)
             self.failed.set()
-            raise BusyError("The waiting room is being started again. Your place is kept.", retry_after_s=5) from None
+            raise BusyError(_STARTED_AGAIN, retry_after_s=5) from None
 
 
 def _restored(stored: StoredRoom, now: float) -> Hosted:

@@ -13,7 +13,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -69,6 +69,7 @@ class SqliteStore:
         self.batches = self.commits = 0
         self.failed = asyncio.Event()
         self._failed = ""
+        self._closes = False
         self._thread = threading.Thread(target=self._run, name="room-store", daemon=True)
         self._thread.start()
         self._opened.result()
@@ -98,12 +99,13 @@ class SqliteStore:
 
     async def close(self) -> None:
         """See `RoomStore.close`."""
+        self._closes = True
         self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
 
     async def _do(self, work: Batch | _Reading) -> Any:  # noqa: ANN401 - what the reading gives
-        if self._failed:
-            raise StoreFailedError(self._failed)
+        if self._failed or self._closes:
+            raise StoreFailedError(self._failed or "the store is closed")
         done: asyncio.Future[Any] = self._loop.create_future()
         self._queue.put((work, done))
         return await asyncio.shield(done)
@@ -118,10 +120,24 @@ class SqliteStore:
             return
         self._opened.set_result(None)
         with closing(connection):
-            ends = False
-            while not ends and (first := self._queue.get()) is not None:
-                works, ends = self._gathered(first)
-                self._settle(connection, works)
+            works: list[_Work] = []
+            try:
+                ends = False
+                while not ends and (first := self._queue.get()) is not None:
+                    works, ends = self._gathered(first)
+                    self._settle(connection, works)
+                    works = []
+            finally:
+                self._give_up(works)
+
+    def _give_up(self, works: list[_Work]) -> None:
+        """Whatever ended this thread, nobody may wait for it."""
+        if not self._closes:
+            self._failed = self._failed or "the writer has ended"
+        with suppress(queue.Empty):
+            while True:
+                works += [work] if (work := self._queue.get_nowait()) is not None else []
+        self._tell(works, [StoreFailedError(self._failed or "the store is closed")] * len(works))
 
     def _open(self) -> sqlite3.Connection:
         self._path.touch(mode=0o600, exist_ok=True)
@@ -157,8 +173,8 @@ class SqliteStore:
                 doing = partial(_put, batch=work) if isinstance(work, Batch) else work
                 results.append(doing(connection))
             connection.execute("COMMIT")
-        except (sqlite3.Error, msgspec.MsgspecError) as error:
-            self._failed = str(error) or type(error).__name__
+        except Exception as error:  # noqa: BLE001 - whatever it is, memory says more than the store from now on
+            self._failed = f"{type(error).__name__}: {error}"
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             self._tell(works, [StoreFailedError(self._failed)] * len(works))

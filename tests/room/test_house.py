@@ -329,6 +329,30 @@ async def test_a_store_that_fails_ends_the_house(building: Building) -> None:
         await house.join(EVENT, account(1), "")
 
 
+async def test_after_the_end_everybody_is_answered_at_once(building: Building) -> None:
+    """Nobody hangs on a store that has closed: neither who comes then, nor who is woken by the end."""
+    house = await opened(building)
+    house.start()
+    await house.join(EVENT, account(1), "")
+    number = house.hosted(EVENT).room.places.find(account(1))
+    assert number is not None
+    woken = house.hosted(EVENT).waiters.wait_for(number)
+
+    async def waits() -> None:
+        await woken
+        await house.leave(EVENT, number)
+
+    waiting = asyncio.create_task(waits())
+    await asyncio.sleep(0)
+    async with asyncio.timeout(30):
+        await house.stop()
+        with pytest.raises(BusyError):
+            await house.join(EVENT, account(2), "")
+        with pytest.raises(BusyError):
+            await waiting
+    assert not house.failed.is_set(), "it has ended, not failed"
+
+
 async def test_an_event_without_a_room_has_none(building: Building) -> None:
     house = await building.house()
     with pytest.raises(EventNotFoundError):

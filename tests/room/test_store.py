@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -130,6 +131,46 @@ async def test_after_a_fault_nothing_is_written_any_more(store: RoomStore, store
     again = await store_place.open()
     assert (await again.load()).rooms[0].places == [place(0)]
     await again.close()
+
+
+async def test_a_fault_of_any_kind_fails_the_store_and_hangs_nobody(tmp_path: Path) -> None:
+    """Not sqlite's alone: a number that is too large for it raises OverflowError."""
+    store = SqliteStore(tmp_path / "room.sqlite")
+    await store.write(Batch(FACTS, 7, [place(0)]))
+    async with asyncio.timeout(30):
+        with pytest.raises(StoreFailedError, match="OverflowError"):
+            await store.write(Batch(event_id=7, places=[replace(place(1), rank=2**70)]))
+        with pytest.raises(StoreFailedError):
+            await store.write(Batch(event_id=7, places=[place(2)]))
+        await store.failed.wait()
+    await store.close()
+    again = SqliteStore(tmp_path / "room.sqlite")
+    assert [one.places for one in (await again.load()).rooms] == [[place(0)]]
+    await again.close()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+async def test_a_writer_that_dies_hangs_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = SqliteStore(tmp_path / "room.sqlite")
+
+    def dies(*_: object) -> None:
+        raise SystemExit
+
+    monkeypatch.setattr(store, "_settle", dies)
+    async with asyncio.timeout(30):
+        for _ in range(2):
+            with pytest.raises(StoreFailedError, match="has ended"):
+                await store.write(Batch(FACTS, 7, [place(0)]))
+        await store.failed.wait()
+    await store.close()
+
+
+async def test_who_comes_after_the_end_is_told_at_once(store_place: StorePlace) -> None:
+    store = await store_place.open()
+    await store.close()
+    async with asyncio.timeout(30):
+        with pytest.raises(StoreFailedError):
+            await store.write(Batch(FACTS, 7, [place(0)]))
 
 
 async def test_who_gave_up_waiting_is_written_all_the_same(store: RoomStore) -> None:
