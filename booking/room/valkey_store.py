@@ -14,7 +14,7 @@ import os
 import secrets
 import socket
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from hashlib import sha1
@@ -121,7 +121,7 @@ class ValkeyStore:
         self._closes = True
         self._news.set()
         if self._task is not None:
-            await asyncio.shield(self._task)
+            await asyncio.wait([self._task])
 
     async def _do(self, work: Batch | _Reading) -> Any:  # noqa: ANN401 - what the reading gives
         if self._failure or self._closes:
@@ -141,7 +141,12 @@ class ValkeyStore:
                 if not self._failure and _now() >= self._due_at:
                     await self._guarded([], self._prolong)
             await self._release()
+        except BaseException as error:
+            self._fail(error)
+            raise
         finally:
+            self._tell(self._queue)  # whatever ended this task, nobody may wait for it
+            self._queue.clear()
             await self._link.close()
 
     def _gathered(self) -> list[_Work]:
@@ -187,9 +192,19 @@ class ValkeyStore:
         try:
             if not self._failure:
                 result = await doing()
-        except Exception as error:  # noqa: BLE001 - whatever it is, memory says more than the store from now on
-            self._failure = f"{self._address}: {str(error) or type(error).__name__}"
-            self.failed.set()
+        except BaseException as error:
+            self._fail(error)
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            self._tell(works, result)
+
+    def _fail(self, error: BaseException) -> None:
+        """Whatever it is, memory says more than the store from now on."""
+        self._failure = self._failure or f"{self._address}: {str(error) or type(error).__name__}"
+        self.failed.set()
+
+    def _tell(self, works: Iterable[_Work], result: object = None) -> None:
         for _, done in works:
             if done.done():
                 continue

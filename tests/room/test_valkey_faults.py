@@ -248,6 +248,25 @@ async def test_another_server_takes_over_with_all_that_was_acknowledged() -> Non
         await store.close()
 
 
+async def test_a_writer_that_dies_hangs_nobody(store: ValkeyStore, place: ValkeyPlace) -> None:
+    os.kill(place.server.pid, signal.SIGSTOP)
+    writing = [asyncio.create_task(store.write(Batch(event_id=7, places=[waiting(1)])))]
+    try:
+        await asyncio.sleep(0.1)  # the first is under way, the second one waits for it
+        writing.append(asyncio.create_task(store.write(Batch(event_id=7, places=[waiting(2)]))))
+        await asyncio.sleep(0)
+        assert store._task is not None
+        store._task.cancel()
+        async with asyncio.timeout(60):
+            failures = await asyncio.gather(*writing, return_exceptions=True)
+            with pytest.raises(StoreFailedError):
+                await store.write(Batch())
+    finally:
+        os.kill(place.server.pid, signal.SIGCONT)
+    assert [type(failure) for failure in failures] == [StoreFailedError, StoreFailedError]
+    assert store.failed.is_set()
+
+
 async def test_a_server_that_stays_away_ends_the_store(store: ValkeyStore, place: ValkeyPlace) -> None:
     place.server.kill()
     with pytest.raises(StoreFailedError, match="no answer for 2 s"):
