@@ -19,7 +19,7 @@ from app.core.order_search import OrderDesk, OrderQuery
 from app.core.refund import has_pending_refund
 from app.core.session import Permission
 from app.devices.card_terminal import TerminalError
-from app.i18n import _
+from app.i18n import _, figures
 from app.screens.main_window import MainWindow
 from app.screens.orders_screen import OrdersScreen
 from app.screens.refund_dialog import RefundDialog
@@ -211,21 +211,23 @@ class OrderBindings(QObject):
         dialog = self._dialog
         if dialog is None:
             return
-        refund, detail, choice = self._refunds, dialog.detail, dialog.choice
+        refund, detail, choice, person = self._refunds, dialog.detail, dialog.choice, self._person
         try:
             answer = await (refund_tickets if refund else cancel_tickets)(self._desk, detail, choice)
         except NotSignedInError:
             raise
         except (BookingClientError, ConsoleError) as error:
-            self._tell_refused(dialog, error)
+            if person == self._person:
+                self._tell_refused(dialog, error)
             return
-        self._tell_done(dialog, answer, refund=refund)
+        if person == self._person:
+            self._tell_done(dialog, answer, refund=refund)
 
     def _tell_refused(self, dialog: RefundDialog, error: BookingClientError | ConsoleError) -> None:
         """In the dialog while it is there. An unknown answer is told so: the same again is done once."""
         words = advice_for_error(error)
         if self._dialog is not dialog:
-            self._screen.tell(words)
+            self._tell(dialog.detail.order.order_id, words)
             return
         dialog.set_busy(False)
         detail = self._orders.detail
@@ -239,7 +241,7 @@ class OrderBindings(QObject):
             dialog.accept()
         if self._desk.store.session is None:
             return
-        self._screen.page.tell(refund_outcome(answer) if refund else cancel_outcome(answer))
+        self._tell(answer.order.order_id, refund_outcome(answer) if refund else cancel_outcome(answer))
         self._give_own(answer)
         self._follow_if_pending()
 
@@ -294,10 +296,12 @@ class OrderBindings(QObject):
         self._read_open_order()
 
     def _tell(self, order_id: OrderId, words: Advice) -> None:
+        """Say it with the order, or over the list and with its number when another one is open by now."""
         if self._orders.order_id == order_id:
             self._screen.page.tell(words)
-        else:
-            self._screen.banner.tell(words.tone, words.title, words.detail)
+            return
+        numbers = [order.number for order in self._orders.found if order.order_id == order_id]
+        self._screen.banner.tell(words.tone, figures().joined((*numbers, words.title)), words.detail)
 
     @property
     def _screen(self) -> OrdersScreen:

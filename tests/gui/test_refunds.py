@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from msgspec.structs import replace
@@ -263,5 +265,35 @@ def test_an_order_that_cannot_be_read_again_is_shown_as_the_answer_has_it(
             dialog.cancel.click()
             showcase.server.heal()
             await rest(showcase)
+
+    qloop.run(scene())
+
+
+@pytest.mark.parametrize("who", ["the next person", "the same person"])
+def test_how_money_went_back_is_told_with_its_order_and_to_who_gave_it(
+    qloop: QLoop, theme: Theme, tmp_path: Path, who: str
+) -> None:
+    async def scene() -> None:
+        async with orders_of(tmp_path) as (showcase, orders):
+            dialog = await filled(showcase, orders[0], 0)
+            showcase.server.delay("/refunds", 0.5)
+            QTest.mouseClick(dialog.send, Qt.MouseButton.LeftButton)
+            await until(lambda: showcase.server.calls[-1].path.endswith("/refunds"), "the sending")
+            deeds, screen = showcase.console.deeds, orders_screen(showcase)
+            if who == "the next person":
+                store = showcase.console.desk.store
+                session = store.session
+                assert session is not None
+                store.put_session(None)
+                await until(lambda: not deeds.is_running("refund"), "the end of the question")
+                store.put_session(dataclasses.replace(session, staff_id=uuid4()))
+            else:
+                dialog.close()
+            screen.order_opened.emit(orders[1].order_id)
+            await until(lambda: not deeds.is_running("send-refund"), "the answer")
+            await rest(showcase)
+            assert not screen.page.outcome.isVisible()
+            assert screen.banner.isHidden() == (who == "the next person")
+            assert (orders[0].number in screen.banner.title) == (who == "the same person")
 
     qloop.run(scene())
