@@ -8,13 +8,13 @@ it, is for a person to put right.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
 from app.core.errors import DeviceFileDamagedError, DeviceFileGoneError, DeviceFileNotWrittenError
+from app.whole_file import write_whole
 from backend_client.wire import DeviceId
 
 FILE_NAME = "device.json"
@@ -44,10 +44,5 @@ def device_of(path: Path, *, may_make: bool) -> DeviceId:
 def _make(path: Path) -> DeviceId:
     """Written as a whole and synced: a power cut leaves no half of a file that would then be refused."""
     device_id = DeviceId(uuid7())
-    fresh = path.with_suffix(".new")
-    with fresh.open("w", encoding="utf-8") as file:
-        json.dump({"device_id": str(device_id)}, file)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+    write_whole(path, json.dumps({"device_id": str(device_id)}).encode())
     return device_id

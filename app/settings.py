@@ -7,12 +7,14 @@ A value that is missing, of the wrong type or out of bounds never stops the coun
 from __future__ import annotations
 
 import json
-import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Final, Generic, TypeVar
+
+from app.whole_file import write_whole
 
 Scalar = str | int | float | bool
 Kind = TypeVar("Kind", str, int, float, bool)
@@ -68,9 +70,6 @@ PRINTER_DPI: Final = Setting("printer_dpi", 203, "Dots per inch of the ticket pr
 HOLD_WARNING_S: Final = Setting(
     "hold_warning_s", 60, "Seconds before a hold ends at which the countdown warns", 10, 300
 )
-FEED_STALE_AFTER_S: Final = Setting(
-    "feed_stale_after_s", 6, "Seconds of silence after which the map counts as stale", 3, 60
-)
 SIGN_IN_NAME: Final = Setting("sign_in_name", "", "Name that signed in last at this counter")
 LAST_EVENT: Final = Setting("last_event", 0, "Event that was open last", 0, 2**31 - 1)
 
@@ -78,7 +77,7 @@ AnySetting = Setting[str] | Setting[int] | Setting[float] | Setting[bool]
 
 ALL_SETTINGS: Final[tuple[AnySetting, ...]] = (
     SERVER_URL, TERMINAL_ADDRESS, CARD_WAY, HAND_OVER_AFTER_S, LANGUAGE, THEME, MOTION, PATTERNS, TICKET_STOCK,
-    STOCK_WIDTH_MM, STOCK_HEIGHT_MM, PRINTER_DPI, HOLD_WARNING_S, FEED_STALE_AFTER_S, SIGN_IN_NAME, LAST_EVENT,
+    STOCK_WIDTH_MM, STOCK_HEIGHT_MM, PRINTER_DPI, HOLD_WARNING_S, SIGN_IN_NAME, LAST_EVENT,
 )  # fmt: skip
 
 
@@ -89,6 +88,7 @@ class Settings:
     path: Path | None = None
     faults: list[str] = field(default_factory=list)
     _values: dict[str, Scalar] = field(default_factory=dict)
+    _turn: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     @classmethod
     def load(cls, path: Path) -> Settings:
@@ -133,7 +133,7 @@ class Settings:
             raise ValueError(fault)
         self._values[setting.key] = value
         if keep:
-            self._write()
+            self.write()
 
     def set_all(self, values: Mapping[AnySetting, Scalar]) -> None:
         """Set several and write the file once: all of them or, when it cannot be written, none.
@@ -148,23 +148,23 @@ class Settings:
         before = dict(self._values)
         self._values.update({setting.key: value for setting, value in values.items()})
         try:
-            self._write()
+            self.write()
         except OSError:
             self._values = before
             raise
 
-    def _write(self) -> None:
-        """Replace the file as a whole, so that a power cut leaves the old one or the new one."""
+    def write(self) -> None:
+        """Write the file with the values as they are now; from any thread, one write after the other.
+
+        Raises:
+            OSError: the file cannot be written; the one that was there is as it was.
+        """
         if self.path is None:
             return
-        lines = [f"{key} = {_toml(value)}\n" for key, value in sorted(self._values.items())]
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = self.path.with_suffix(".new")
-        with fresh.open("w", encoding="utf-8") as file:
-            file.writelines(lines)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(self.path)
+        with self._turn:
+            lines = [f"{key} = {_toml(value)}\n" for key, value in sorted(dict(self._values).items())]
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(self.path, "".join(lines).encode())
 
 
 def host_and_port(address: str) -> tuple[str, int]:

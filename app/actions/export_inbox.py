@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from app.actions.write_file import write_whole
 from app.core.inbox_csv import inbox_csv
 from app.core.inbox_filter import InboxRow
+from app.whole_file import write_whole
 
 
 async def export_inbox(path: Path, heads: Sequence[str], rows: Sequence[InboxRow], as_of: datetime | None) -> None:

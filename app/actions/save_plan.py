@@ -9,13 +9,13 @@ from pathlib import Path
 
 from app.actions.desk import Desk
 from app.actions.load_plan import new_guid
-from app.actions.write_file import write_whole
 from app.core.errors import PlanFileError, PlanNotReadyError
 from app.core.plan_draft import PlanDraft
 from app.core.plan_faults import faults_of, may_be_saved
 from app.core.plan_file import plan_body, read_plan, write_plan
 from app.core.plan_work import PlanWork
 from app.core.session import Permission, require
+from app.whole_file import write_whole
 from backend_client.errors import BookingClientError, BookingRefusedError
 from backend_client.wire import ErrorCode, PlanChange, PlanChangeReport, PlanEvent, SavedPlan
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from uuid import UUID
 
 from app.actions.desk import Desk
-from app.actions.write_file import write_whole
 from app.core.ops_log_csv import ops_log_csv
 from app.core.session import Permission, require
+from app.whole_file import write_whole
 from backend_client.errors import AnswerUnknownError, BookingClientError, BookingRefusedError, NotSignedInError
 from backend_client.wire import (
     EventDetail,

@@ -22,7 +22,7 @@ from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QSizeF
 from PySide6.QtGui import QPagedPaintDevice, QPageLayout, QPageSize, QPainter, QPdfWriter
 from PySide6.QtPrintSupport import QPrinter, QPrinterInfo
 
-from app.bridge.ticket_pdf import write_whole
+from app.bridge.ticket_pdf import write_pdf
 from widgets.chart_page import PX_PER_INCH, Chart, ChartDrawing, DrawnPage, put_on_paper
 
 DPI: Final = 200
@@ -111,7 +111,7 @@ async def save_chart(chart: Chart, paper: Paper, path: Path, work: ChartWork | N
         def write() -> None:
             _write(device, pages, work)
             work.reach(1.0)
-            write_whole(path, bytes(buffer.data().data()))
+            write_pdf(path, bytes(buffer.data().data()))
 
         await _in_worker(write, work)
 

@@ -7,9 +7,8 @@ that is done: asked again for the same print job, the printer answers with that 
 
 from __future__ import annotations
 
+import asyncio
 import errno
-import os
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -21,6 +20,7 @@ from app.bridge.ticket_face import MM_PER_INCH, CodeTooWideError, TicketDrawing
 from app.devices.ticket_printer import PrintOutcome, PrintState, TicketSheet
 from app.i18n.catalogue import language_of, read_catalogue
 from app.i18n.figures import Figures
+from app.whole_file import write_whole
 
 _A4_MM: Final = (210.0, 297.0)
 _CUT_MARK_MM: Final = 4.0
@@ -65,14 +65,13 @@ class PdfTicketPrinter:
         return "PDF"
 
     async def print_tickets(self, sheet: TicketSheet) -> PrintOutcome:
-        """See `TicketPrinter.print_tickets`; drawing a sheet takes a few milliseconds."""
+        """See `TicketPrinter.print_tickets`. A sheet is drawn here within milliseconds; a worker waits for the disk."""
         path = self._folder / f"{sheet.order_number}-{sheet.print_job_id}.pdf"
         printed = tuple(ticket.ticket_id for ticket in sheet.tickets)
         try:
-            if path.exists():
+            if await asyncio.to_thread(path.exists):
                 return PrintOutcome(PrintState.CONFIRMED, printed, str(path), "already written")
-            self._folder.mkdir(parents=True, exist_ok=True)
-            draw_sheet(path, sheet, self._stock, self._dpi)
+            await asyncio.to_thread(_write_into_folder, path, drawn(sheet, self._stock, self._dpi))
         except OSError as error:
             reason = _REASONS.get(error.errno or 0, "printer-trouble")
             return PrintOutcome(PrintState.FAILED, detail=str(error), reason=reason)
@@ -81,53 +80,25 @@ class PdfTicketPrinter:
         return PrintOutcome(PrintState.CONFIRMED, printed, str(path))
 
 
-def draw_sheet(path: Path, sheet: TicketSheet, stock: Stock, dpi: int) -> None:
-    """Draw all tickets of `sheet` into a PDF at `path`: the whole file, on the disk, or none.
-
-    Raises:
-        OSError: the file cannot be written.
-        CodeTooWideError: a code does not fit the stock.
-    """
-    write_whole(path, drawn(sheet, stock, dpi))
-
-
-def write_whole(path: Path, body: bytes) -> None:
-    """Write a PDF to `path`: the whole file, on the disk, or none.
+def write_pdf(path: Path, body: bytes) -> None:
+    """Write a PDF to `path`: the whole file, on the disk, or none. Call it from a worker thread.
 
     Raises:
         OSError: the file cannot be written.
     """
-    fresh = path.with_suffix(".part")
-    try:
-        with fresh.open("wb") as file:
-            file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
-        _require_whole(fresh, len(body))
-        fresh.replace(path)
-    except OSError:
-        with suppress(OSError):
-            fresh.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
+
+    def require_whole(fresh: Path) -> None:
+        """Some file systems find out late that they have no room."""
+        read = fresh.read_bytes()
+        if not (len(read) == len(body) and read.startswith(_BEGIN) and read.rstrip().endswith(_END)):
+            raise OSError(errno.EIO, "the file on the disk is not what was written", str(fresh))
+
+    write_whole(path, body, require_whole)
 
 
-def _require_whole(path: Path, size: int) -> None:
-    """Raises OSError when the disk holds less: some file systems find out late that they have no room."""
-    with path.open("rb") as file:
-        body = file.read()
-    if not (len(body) == size and body.startswith(_BEGIN) and body.rstrip().endswith(_END)):
-        raise OSError(errno.EIO, "the file on the disk is not what was written", str(path))
-
-
-def _sync_folder(folder: Path) -> None:
-    """The new name survives a power cut too, where folders can be synced."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def _write_into_folder(path: Path, body: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_pdf(path, body)
 
 
 def drawn(sheet: TicketSheet, stock: Stock, dpi: int) -> bytes:

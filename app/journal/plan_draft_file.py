@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 from typing import Final
+
+from app.whole_file import write_whole
 
 FILE_NAME: Final = "plan-draft.json"
 
@@ -29,7 +30,7 @@ class PlanDraftFile:
             OSError: it could not be written; what was kept before is still there.
         """
         async with self._turn:
-            await asyncio.to_thread(_write, self.path, data)
+            await asyncio.to_thread(write_whole, self.path, data)
 
     async def set_aside(self) -> None:
         """Keep what cannot be read under another name, for whoever may be able to."""
@@ -47,24 +48,3 @@ def _read(path: Path) -> bytes | None:
         return path.read_bytes()
     except FileNotFoundError:
         return None
-
-
-def _write(path: Path, data: bytes) -> None:
-    half = path.with_suffix(".new")
-    with half.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    half.replace(path)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Keep the name as well as the content; systems without folders that can be opened need it not."""
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -93,7 +93,7 @@ class Bindings(QObject):
         self._resumed = False
         self._person: tuple[UUID, Role] | None = None
         self.signals = StoreSignals(desk.store, self)
-        self.looks = LookBindings(window, desk, settings)
+        self.looks = LookBindings(window, desk, deeds, settings)
         self.sale = SaleBindings(window, desk, deeds)
         self.plans = PlanBindings(window, desk, deeds)
         self.orders = OrderBindings(window, desk, deeds)
@@ -292,6 +292,7 @@ class Bindings(QObject):
 
     async def _close(self) -> None:
         if await self._may_leave(_("Close the console"), _("Stay")) and await self.plans.may_close():
+            await self.looks.keep_now()
             self.closing.emit()
 
     async def _may_leave(self, yes: str, no: str) -> bool:

@@ -9,6 +9,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from app.actions.desk import Desk
+from app.actions.keep_settings import keep_settings
+from app.bridge.deeds import Deeds
 from app.core.store import Notice, NoticeCode
 from app.i18n import use_language
 from app.screens.looks import apply_direction, theme_of
@@ -25,11 +27,13 @@ class LookBindings(QObject):
 
     rebuilt = Signal()
 
-    def __init__(self, window: MainWindow, desk: Desk, settings: Settings) -> None:
+    def __init__(self, window: MainWindow, desk: Desk, deeds: Deeds, settings: Settings) -> None:
         super().__init__(window)
         self._window = window
         self._desk = desk
+        self._deeds = deeds
         self._settings = settings
+        self._is_kept = True
         self._told = False
         window.language_chosen.connect(self._on_language_chosen)
         window.theme_chosen.connect(self._on_theme_chosen)
@@ -38,13 +42,26 @@ class LookBindings(QObject):
 
     def remember(self, setting: Setting[Kind], value: Kind) -> None:
         """Keep a setting for the next start. A disk that is full, or may only be read, stops nobody's work."""
-        try:
-            self._settings.set(setting, value)
-        except OSError as error:
-            _LOG.warning("%s is not kept: %s", setting.key, error)
-            if not self._told:
-                self._told = True
-                self._desk.store.post(Notice(NoticeCode.SETTINGS_NOT_KEPT))
+        self._settings.set(setting, value, keep=False)
+        self._is_kept = False
+        self._deeds.start("keep-settings", self._keep)
+
+    async def keep_now(self) -> None:
+        """What is not written yet is, before the console ends."""
+        if not self._is_kept:
+            await self._keep()
+
+    async def _keep(self) -> None:
+        """As often as there is something new; the counter goes on while the disk takes its time."""
+        while not self._is_kept:
+            self._is_kept = True
+            try:
+                await keep_settings(self._settings)
+            except OSError as error:
+                _LOG.warning("the settings are not kept: %s", error)
+                if not self._told:
+                    self._told = True
+                    self._desk.store.post(Notice(NoticeCode.SETTINGS_NOT_KEPT))
 
     def _on_language_chosen(self, code: str) -> None:
         language = use_language(code)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from app.core.sale import PaymentAttempt, SaleId, SaleState
 from app.devices.card_terminal import TerminalUnavailableError
 from app.screens.leave_words import leave_words
 from app.screens.refusal_words import refusal_words
+from app.settings import LAST_EVENT
 from backend_client.errors import ServiceUnavailableError
 from backend_client.testing import Fault
 from backend_client.wire import OperationKind
@@ -282,3 +285,41 @@ def test_what_is_announced_reaches_who_listens(qtbot: QtBot, theme: Theme, monke
     banner.tell("danger", "Do not take the card again")
     kind, politeness = QAccessible.Event.Announcement, QAccessible.AnnouncementPoliteness.Assertive
     assert heard == [(kind, "Do not take the card again", politeness)]
+
+
+# ---------------------------------------------------------------- a slow disk
+
+
+def test_the_counter_goes_on_while_a_slow_disk_takes_the_settings(
+    qloop: QLoop, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written, bodies = threading.Event(), list[bytes]()
+
+    def slow(_path: Path, body: bytes) -> None:
+        assert written.wait(20.0), "nobody went on"
+        bodies.append(body)
+
+    monkeypatch.setattr("app.settings.write_whole", slow)
+
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await rest(showcase)
+            console = showcase.console
+            console.settings.path = tmp_path / "settings.toml"
+            console.bindings.looks.remember(LAST_EVENT, 1)
+            await until(lambda: console.deeds.is_running("keep-settings"), "the writing")
+            for number in (2, 3):
+                console.bindings.looks.remember(LAST_EVENT, number)
+            for _turn in range(50):
+                await asyncio.sleep(0.001)
+            assert bodies == []
+            written.set()
+            await rest(showcase)
+            assert b"last_event = 3" in bodies[-1]
+            assert len(bodies) <= 2, "the first, and what came meanwhile"
+            console.bindings.looks.remember(LAST_EVENT, 4)
+            await console.bindings.looks.keep_now()
+            assert b"last_event = 4" in bodies[-1]
+            await rest(showcase)
+
+    qloop.run(scene())

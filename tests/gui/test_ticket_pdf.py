@@ -14,7 +14,7 @@ import zxingcpp
 from PIL import Image
 
 from app.bridge.ticket_face import QUIET_MODULES, CodeTooWideError, qr_raster
-from app.bridge.ticket_pdf import PdfTicketPrinter, Stock, draw_sheet
+from app.bridge.ticket_pdf import PdfTicketPrinter, Stock, drawn, write_pdf
 from app.devices.ticket_printer import PrintOutcome, PrintState, TicketFace, TicketSheet
 from widgets.theme import Theme
 
@@ -53,6 +53,10 @@ def sizes_mm(path: Path) -> list[tuple[float, float]]:
 
 def codes_on(image: Image.Image) -> list[str]:
     return sorted(found.text for found in zxingcpp.read_barcodes(image))
+
+
+def draw_sheet(path: Path, sheet: TicketSheet, stock: Stock, dpi: int) -> None:
+    write_pdf(path, drawn(sheet, stock, dpi))
 
 
 def print_on(printer: PdfTicketPrinter, sheet: TicketSheet = SHEET) -> PrintOutcome:

@@ -6,12 +6,16 @@ import asyncio
 import errno
 import os
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from app.bridge import ticket_pdf
 from app.bridge.ticket_pdf import PdfTicketPrinter, Stock
 from app.devices.ticket_printer import PrintOutcome, PrintState
+from app.whole_file import write_whole
 from tests.gui.test_ticket_pdf import SHEET, pages_of
 from widgets.theme import Theme
 
@@ -54,7 +58,7 @@ def test_the_reason_of_a_failed_file_is_told_apart(
     def fail(descriptor: int) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("app.bridge.ticket_pdf.os.fsync", fail)
+    monkeypatch.setattr("app.whole_file.os.fsync", fail)
     outcome = print_into(tmp_path)
     assert (outcome.state, outcome.reason) == (PrintState.FAILED, reason)
     assert outcome.detail
@@ -64,7 +68,7 @@ def test_the_reason_of_a_failed_file_is_told_apart(
 def test_a_disk_that_keeps_less_than_it_took_is_found_out(
     theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.bridge.ticket_pdf.os.fsync", lambda descriptor: os.ftruncate(descriptor, 1000))
+    monkeypatch.setattr("app.whole_file.os.fsync", lambda descriptor: os.ftruncate(descriptor, 1000))
     outcome = print_into(tmp_path)
     assert outcome.state is PrintState.FAILED
     assert list(tmp_path.iterdir()) == []
@@ -75,3 +79,25 @@ def test_a_folder_that_cannot_be_made_is_a_failed_print(theme: Theme, tmp_path: 
     outcome = print_into(tmp_path / "tickets")
     assert outcome.state is PrintState.FAILED
     assert outcome.reason
+
+
+def test_the_interface_goes_on_while_a_slow_disk_takes_the_file(
+    theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = threading.Event()
+
+    def slow(path: Path, body: bytes, check: Callable[[Path], None] | None = None) -> None:
+        assert written.wait(10.0), "nobody went on"
+        write_whole(path, body, check)
+
+    monkeypatch.setattr(ticket_pdf, "write_whole", slow)
+
+    async def print_and_go_on() -> PrintOutcome:
+        printing = asyncio.create_task(PdfTicketPrinter(tmp_path, Stock()).print_tickets(SHEET), name="printing")
+        for _turn in range(100):
+            await asyncio.sleep(0.001)
+        assert not printing.done()
+        written.set()
+        return await printing
+
+    assert asyncio.run(print_and_go_on()).state is PrintState.CONFIRMED

@@ -215,7 +215,7 @@ def test_a_sign_in_goes_through_on_a_full_disk_h7(
     def full(settings: Settings, *arguments: object, **named: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Settings, "set", full)
+    monkeypatch.setattr(Settings, "write", full)
 
     async def scene() -> None:
         async with counter_of(tmp_path) as showcase:

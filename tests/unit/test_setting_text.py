@@ -143,7 +143,6 @@ def test_the_console_offers_all_that_can_be_set() -> None:
         "theme",
         "motion",
         "patterns",
-        "feed_stale_after_s",
         "sign_in_name",
         "last_event",
     }
