@@ -56,11 +56,16 @@ def find_server() -> Path:
 class Valkey:
     """A server on `folder`, with settings as its configuration has them. Started again it has what it had synced."""
 
-    def __init__(self, folder: Path, settings: Mapping[str, str] | None = None, *, program: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, settings: Mapping[str, str] | None = None, *, program: Path | None = None,
+        throw_away: bool = False,
+    ) -> None:  # fmt: skip
+        """With `throw_away` the folder goes, too, when we are killed."""
         self.folder = folder.absolute()
         self.settings = {**_BASE_SETTINGS, **(settings or {})}
         self.socket = self.folder / "valkey.sock"
         self._program = program or find_server()
+        self._remove = self.folder if throw_away else None
         self._process: subprocess.Popen[bytes] | None = None
         self._watchdog: Watchdog | None = None
 
@@ -90,7 +95,7 @@ class Valkey:
                 [self._program, configuration], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True,
             )  # fmt: skip
-        self._watchdog = Watchdog(self._process.pid, pid_file)
+        self._watchdog = Watchdog(self._process.pid, pid_file, remove=self._remove)
         until = time.monotonic() + _READY_WITHIN_S
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > until:
@@ -143,10 +148,10 @@ class Valkey:
 
 @contextmanager
 def temporary_valkey(settings: Mapping[str, str] | None = None, *, program: Path | None = None) -> Iterator[Valkey]:
-    """A throw-away server in a new temporary folder; both are gone at the end."""
+    """A throw-away server in a new temporary folder; both are gone at the end, also when we are killed."""
     folder = Path(tempfile.mkdtemp(prefix="taquilla-vk-"))
     try:
-        with Valkey(folder, settings, program=program) as server:
+        with Valkey(folder, settings, program=program, throw_away=True) as server:
             yield server
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -46,21 +46,31 @@ def test_a_named_program_must_be_one(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert find_server().name == "valkey-server"
 
 
-def test_it_ends_when_its_starter_is_killed(tmp_path: Path) -> None:
+def test_it_ends_when_its_starter_is_killed() -> None:
+    """And a throw-away one takes its folder along."""
     program = (
-        "import sys, time; from pathlib import Path; from booking.embedded.valkey import Valkey;"
-        "print(Valkey(Path(sys.argv[1])).start().pid, flush=True); time.sleep(600)"
+        "import time; from booking.embedded.valkey import temporary_valkey;"
+        "holder = temporary_valkey(); server = holder.__enter__(); print(server.pid, server.folder, flush=True);"
+        "time.sleep(600)"
     )
-    starter = subprocess.Popen([sys.executable, "-c", program, str(tmp_path / "home")], stdout=subprocess.PIPE)
+    starter = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
     try:
         assert starter.stdout is not None
-        pid = int(starter.stdout.readline())
-        assert psutil.pid_exists(pid)
+        pid, folder = starter.stdout.readline().decode().split()
+        assert psutil.pid_exists(int(pid))
+        assert Path(folder).is_dir()
     finally:
         starter.kill()
         starter.wait()
     starter.stdout.close()
     until = time.monotonic() + 60
-    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+    while _runs(int(pid)) or Path(folder).exists():
         assert time.monotonic() < until
         time.sleep(0.02)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
