@@ -144,13 +144,15 @@ class OrdersScreen(QWidget):
         old.let_go()
 
     def forget_person(self) -> None:
-        """What was typed, and not looked for yet, is not looked for in the name of the next person."""
+        """What was typed, and not looked for yet, is not looked for in the name of the next person.
+
+        The events are offered when they enter: the one that is open then is chosen first.
+        """
         self._typing.stop()
         self._telling = True
         self.finder.clear()
         self.event_box.clear()
         self._telling = False
-        self.offer_events()
         self.banner.clear()
 
     def let_go(self) -> None:
