@@ -20,7 +20,7 @@ from app.screens.ops_cause_words import cause_words
 from app.screens.ops_preview_words import difference_words, number_name, preview_words
 from app.screens.ops_words import mode_words, reason_words
 from app.screens.words import advice_for
-from backend_client.wire import AdmissionControl, AdmissionMode, AdmissionSettings, EventStatus
+from backend_client.wire import AdmissionControl, AdmissionMode, AdmissionReason, AdmissionSettings, EventStatus
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row, set_tone
 from widgets.status_banner import StatusBanner
@@ -119,8 +119,11 @@ class OpsAdmissionPanel(QWidget):
             return _("This event has no waiting room yet.")
         if not control.is_steered and control.settings.mode is not AdmissionMode.PAUSED:
             return _("No controller is at work: the room keeps its rate.")
-        words = control.words or reason_words(control.reason)  # a code that is newer than this console is in English
-        return reason_words(control.reason) if control.cause is None else cause_words(control.cause, words)
+        if control.cause is None:
+            return reason_words(control.reason)
+        # A code that is newer than this console is in English.
+        words = cause_words(control.cause, control.words or reason_words(control.reason))
+        return _("Lowered: {why}").format(why=words) if control.reason is AdmissionReason.STRAIN else words
 
     def _inside_words(self, control: AdmissionControl) -> str:
         room = control.room

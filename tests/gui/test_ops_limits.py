@@ -22,6 +22,7 @@ from app.showcase import Showcase
 from backend_client.testing import FakeBookingServer, Fault
 from backend_client.testing_house import RefusalError
 from backend_client.wire import (
+    AdmissionReason,
     Cause,
     ErrorCode,
     FieldProblem,
@@ -587,11 +588,14 @@ def test_why_admission_is_as_it_is_stands_in_the_language_in_use_and_else_in_eng
         async with ops_of(tmp_path, "omar", trouble_at=40) as showcase:
             screen, server, board = screen_of(showcase), showcase.server, board_of(showcase)
             assert board.control is not None
+            assert screen.admission._reason.text().startswith("Lowered: Hold answers, 99 of 100: ")
             known = Cause(code="at-cap", numbers={"cap_per_minute": 1200.0})
             away = Cause(code="room-refused", numbers={"status": 503.0})
             said = "All is calm: at the cap of 1,200 a minute"
             for cause, words in ((known, said), (replace_code(known), "a comet")):
-                control = msgspec.structs.replace(board.control, cause=cause, words="a comet")
+                control = msgspec.structs.replace(
+                    board.control, cause=cause, words="a comet", reason=AdmissionReason.CAP
+                )
                 assert control.room is not None
                 room = msgspec.structs.replace(control.room, is_there=False, problem="in English", problem_cause=away)
                 board.put_control(msgspec.structs.replace(control, room=room))
