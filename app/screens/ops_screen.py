@@ -226,7 +226,6 @@ class OpsScreen(QWidget):
         self.large.setAccessibleName(_("Large mode"))
         self.large.setToolTip(f"{self.large.accessibleName()}  {ops_keys.LARGE.sequence}")
         self.large.setProperty("role", "bar")
-        self.event_box.setProperty("role", "bar")
         self._head, self._lines = row(theme, gap="medium"), QVBoxLayout()
         self._lines.setSpacing(theme.space("small"))
         self._lines.addLayout(self._head)
@@ -254,6 +253,13 @@ class OpsScreen(QWidget):
         self.tabs.currentChanged.connect(self._on_tab_changed)
         self.event_box.currentIndexChanged.connect(self._on_event_changed)
         self.large.clicked.connect(self._on_large_clicked)
+
+    def _build_event_box(self) -> None:
+        self.event_box.setAccessibleName(_("Event"))
+        self.event_box.setMinimumWidth(_EVENT_PX)
+        self.event_box.setMaximumWidth(2 * _EVENT_PX)
+        self.event_box.setSizeAdjustPolicy(ChoiceBox.SizeAdjustPolicy.AdjustToContents)
+        self.event_box.setProperty("role", "bar")
 
     def _on_tab_changed(self, place: int) -> None:
         self._pages.setCurrentIndex(place)
