@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 
 from app.actions.desk import Desk
@@ -16,7 +17,7 @@ from app.actions.pay_sale import look_again, stay_unknown
 from app.actions.print_tickets import report_print
 from app.actions.resolve_unknown import settle
 from app.actions.return_money import follow_returns, look_at_returns, read_paid_out
-from app.core.errors import ConsoleError, JournalDamagedError
+from app.core.errors import ConsoleError, JournalDamagedError, JournalError
 from app.core.sale import Sale, SaleState, SaleStep, UnknownReason
 from app.core.session import Permission
 from app.core.settlement import unclear
@@ -50,7 +51,8 @@ async def show_open_sales(desk: Desk) -> tuple[Sale, ...]:
     """
     if desk.store.session is None or not desk.store.session.may(Permission.SELL):
         return ()
-    await read_paid_out(desk)
+    with suppress(JournalError):  # said by `refuse_unreadable`; it hides no sale
+        await read_paid_out(desk)
     kept = await desk.journal.open_sales()
     shown = [_as_it_looks(sale, desk) for sale in kept]
     with desk.store.batch():
@@ -65,8 +67,9 @@ async def refuse_unreadable(desk: Desk) -> None:
     """To be called once the others are shown.
 
     Raises:
-        JournalDamagedError: some open sales cannot be read. Nobody may believe that there are none.
+        JournalDamagedError: open sales, or what was paid out, cannot be read. Nobody may believe that there is none.
     """
+    await read_paid_out(desk)
     count = await desk.journal.unreadable_sales()
     if count:
         raise JournalDamagedError(f"{count} open sales cannot be read")

@@ -221,8 +221,14 @@ class Journal(UntoldTables):
         return records[0] if records else None
 
     def unsettled_attempts(self) -> tuple[TerminalRecord, ...]:
-        """Attempts whose outcome the API has not taken yet, the oldest first."""
-        return self._attempts("WHERE NOT acknowledged ORDER BY seq")
+        """Attempts whose outcome the API has not taken yet and that can be read, the oldest first."""
+        found = []
+        for row in self._reading(f"{_SELECT_ATTEMPTS} WHERE NOT acknowledged ORDER BY seq"):
+            try:
+                found.append(_record_of(row))
+            except JournalDamagedError:
+                _log.exception("the attempt of operation %s cannot be read", row[0])
+        return tuple(found)
 
     def newest_attempt(self) -> TerminalRecord | None:
         """The last payment that this console asked of the terminal: the only one its "last transaction" can be.

@@ -184,6 +184,20 @@ def test_a_journal_that_cannot_be_read_says_so_as_one_that_cannot_be_written(tmp
     journal.close()
 
 
+def test_an_attempt_that_cannot_be_read_keeps_no_other_from_being_followed(tmp_path: Path) -> None:
+    """Nothing new is asked of the terminal meanwhile: the newest one cannot be told, and that is said."""
+    journal = Journal.open(tmp_path)
+    for number in (1, 2):
+        journal.begin_terminal_attempt(attempt(number))
+        journal.record_terminal_result(attempt(number).operation_id, WORD)
+    damaged = str(attempt(2).operation_id)
+    journal._connection.execute("UPDATE terminal_attempts SET report = ? WHERE operation_id = ?", (b"{", damaged))
+    assert [one.operation_id for one in journal.unsettled_attempts()] == [attempt(1).operation_id]
+    with pytest.raises(JournalDamagedError):
+        journal.newest_attempt()
+    journal.close()
+
+
 def test_a_sale_that_has_ended_does_not_begin_again(tmp_path: Path) -> None:
     journal = Journal.open(tmp_path)
     kept = sale()
