@@ -220,6 +220,7 @@ class RuleDialog(ActDialog):
 
     def _on_undo(self) -> None:
         self.undo.set_busy(False)
+        self.banner.clear()
         self._told = None
         self._put(RuleDraft(self._board.rule(self.draft.base.rule) or self.draft.base))
         self.fields.focus_first()
@@ -227,6 +228,7 @@ class RuleDialog(ActDialog):
     def _on_kept(self) -> None:
         theirs = self.theirs
         if theirs is not None:
+            self.banner.clear()
             self._told = None
             self._put(self.draft.over(theirs))
             self.reason.setFocus()

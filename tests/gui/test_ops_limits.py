@@ -231,6 +231,7 @@ def test_what_a_colleague_has_set_is_read_before_it_is_overwritten(qloop: QLoop,
             assert not dialog.send.isEnabled()
             await rest_of(showcase)
             dialog.theirs_banner.action_requested.emit()
+            assert dialog.banner.isHidden()
             assert dialog.fields.edits["clear_after_s"].text() == "30"
             assert dialog.fields.notes["raise_at"].text() == "was 500 ms"
             dialog.send.click()

@@ -371,6 +371,7 @@ def test_roles_are_mirrored_for_each_permission() -> None:
     assert {role for role in Role if Permission.TUNE_ADMISSION in table[role]} == {
         Role.OPS, Role.SUPERVISOR, Role.ADMIN,
     }  # fmt: skip
+    assert {role for role in Role if Permission.SET_LIMITS in table[role]} == {Role.OPS, Role.SUPERVISOR, Role.ADMIN}
     assert {role for role in Role if Permission.RECONCILE in table[role]} == {Role.SUPERVISOR, Role.ADMIN}
     assert table[Role.FAN] == set()
 
