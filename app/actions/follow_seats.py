@@ -105,8 +105,8 @@ async def _reload(desk: Desk, event_id: EventId) -> None:
     while True:
         try:
             await open_event(desk, event_id)
-        except BookingClientError as error:
-            _log.info("the event cannot be read yet: %s", error.code)
+        except (BookingClientError, ValueError) as error:  # seats that do not fit the plan of their own version
+            _log.info("the event cannot be read yet: %s", getattr(error, "code", error))
             await desk.sleep(desk.patience.fallback_s)
         else:
             return

@@ -9,7 +9,8 @@ from app.actions.desk import Desk
 from app.core.sale import Sale, SaleState
 from app.core.store import Notice, NoticeCode
 from backend_client.errors import BookingClientError
-from backend_client.wire import EventId
+from backend_client.seat_frames import Snapshot
+from backend_client.wire import EventDetail, EventId, Plan
 
 
 async def load_events(desk: Desk) -> None:
@@ -26,6 +27,20 @@ async def open_event(desk: Desk, event_id: EventId) -> None:
     Raises:
         BookingClientError: it cannot be read; the event shown before stays.
     """
+    detail, plan, snapshot = await _read(desk, event_id)
+    if isinstance(snapshot, Snapshot) and snapshot.plan_version != plan.version:
+        detail, plan, snapshot = await _read(desk, event_id)  # the plan was changed in between
+    sale = desk.store.sale
+    with desk.store.batch():
+        if sale is not None and sale.state is SaleState.PICKING and sale.event_id != event_id:
+            desk.store.put_sale(None)
+        desk.store.open_event(detail, plan)
+        if isinstance(snapshot, Snapshot) and snapshot.plan_version == plan.version:
+            desk.store.load_seats(snapshot)
+
+
+async def _read(desk: Desk, event_id: EventId) -> tuple[EventDetail, Plan, Snapshot | BookingClientError]:
+    """The event, its plan, and its seats or why they cannot be read: a map without states is better than none."""
     detail = await desk.client.event(event_id)
     plan, snapshot = await asyncio.gather(
         desk.client.plan(event_id, detail.plan_id, detail.plan_version),
@@ -34,15 +49,9 @@ async def open_event(desk: Desk, event_id: EventId) -> None:
     )
     if isinstance(plan, BaseException):
         raise plan
-    sale = desk.store.sale
-    with desk.store.batch():
-        if sale is not None and sale.state is SaleState.PICKING and sale.event_id != event_id:
-            desk.store.put_sale(None)
-        desk.store.open_event(detail, plan)
-        if not isinstance(snapshot, BaseException):
-            desk.store.load_seats(snapshot)
-        elif not isinstance(snapshot, BookingClientError):
-            raise snapshot
+    if isinstance(snapshot, BaseException) and not isinstance(snapshot, BookingClientError):
+        raise snapshot
+    return detail, plan, snapshot
 
 
 async def reprice(desk: Desk, sale: Sale) -> Sale:

@@ -246,6 +246,7 @@ class PlanEditorScreen(QWidget):
 
     def _on_menu_clicked(self) -> None:
         menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for words, wish in (
             (_("New plan…"), self.new_requested),
             (_("Open a plan…"), self.open_requested),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
 
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
 from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QMenu
@@ -21,7 +22,7 @@ from app.screens.plan_editor import PlanEditorScreen
 from app.screens.plan_fields import NumberField
 from app.showcase import small_hall
 from tests.gui.conftest import QLoop
-from widgets.plan_canvas import CanvasRow, CanvasScene, Chosen, PlanCanvas, seat_painter
+from widgets.plan_canvas import CanvasRow, CanvasScene, CanvasSeat, Chosen, PlanCanvas, seat_painter
 from widgets.plan_canvas import painter as painting
 from widgets.plan_canvas.scene import Floats
 from widgets.plan_canvas.snapping import Guides
@@ -246,3 +247,77 @@ def test_a_frame_of_forty_thousand_seats_is_one_sheet_and_one_call(
     shown = canvas.grab().toImage()
     middle = canvas.view.to_px(*canvas.scene.rows[100].at[100]).toPoint()
     assert shown.pixelColor(middle).blue() > shown.pixelColor(middle).red() + 60
+
+
+def test_a_view_that_somebody_chose_stays_when_the_window_changes(theme: Theme) -> None:
+    canvas = shown_canvas(theme)
+    whole = canvas.view.scale
+    canvas.resize(500, 400)
+    assert canvas.view.scale < whole, "nobody has zoomed: the whole hall stays in view"
+    canvas.zoom_in()
+    canvas.zoom_in()
+    scale, middle = canvas.view.scale, canvas.view.to_plan(QPointF(250, 200))
+    canvas.resize(500, 340)
+    assert canvas.view.scale == scale
+    assert canvas.view.to_plan(QPointF(250, 170)).y() == pytest.approx(middle.y())
+    canvas.fit()
+    canvas.resize(900, 620)
+    assert canvas.view.scale == pytest.approx(whole)
+
+
+def test_the_next_canvas_shows_the_part_of_the_plan_that_the_one_before_showed(theme: Theme) -> None:
+    before, after = shown_canvas(theme), PlanCanvas(theme)
+    before.zoom_in()
+    before.zoom_in()
+    middle = before.view.to_plan(QPointF(450, 310))
+    after.take_view_of(before)
+    after.show_scene(scene_of_hall(), Chosen())
+    after.resize(700, 500)
+    after.show()
+    assert after.view.scale == before.view.scale
+    shown = after.view.to_plan(QPointF(350, 250))
+    assert [shown.x(), shown.y()] == pytest.approx([middle.x(), middle.y()])
+    after.zoom_in()
+    assert after.view.scale > before.view.scale, "each has its own"
+
+
+def test_what_is_shown_by_the_keyboard_stays_in_view(theme: Theme) -> None:
+    canvas = shown_canvas(theme)
+    canvas.show_place(0, 0)
+    scale = canvas.view.scale
+    canvas.resize(900, 600)
+    assert canvas.view.scale == scale
+
+
+def test_a_step_from_many_chosen_seats_goes_through_them_once(theme: Theme) -> None:
+    del theme
+    rows = tuple(
+        CanvasRow(at, str(at), str(at), tuple(
+            CanvasSeat(f"{at}-{place}", place * 10.0, at * 10.0, "#112233", str(place)) for place in range(4)
+        )).placed()
+        for at in range(300)
+    )  # fmt: skip
+    scene = CanvasScene(1000, 1000, 4, rows)
+
+    class Counted(frozenset[str]):
+        gone_through = 0
+
+        def __iter__(self) -> Iterator[str]:
+            Counted.gone_through += 1
+            return super().__iter__()
+
+    chosen = Chosen(seats=Counted(f"{at}-{place}" for at in range(299) for place in range(2)))
+    assert step_thing(scene, chosen, 1) == Chosen(rows=frozenset({299}))
+    assert step_seat(scene, chosen, 1) == Chosen(seats=frozenset({"0-2"}))
+    assert Counted.gone_through <= 4
+
+
+def test_a_menu_that_was_closed_is_gone(qloop: QLoop, theme: Theme) -> None:
+    editor = PlanEditorScreen(theme, PlanWork())
+    editor.show()
+    for _time in range(3):
+        QTest.mouseClick(editor.menu, LEFT)
+        (menu,) = [one for one in editor.findChildren(QMenu) if one.isVisible()]
+        QTest.keyClick(menu, Qt.Key.Key_Escape)
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert editor.findChildren(QMenu) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -135,7 +136,8 @@ class PlanCanvas(QWidget):
 
     def take_view_of(self, other: PlanCanvas) -> None:
         """Go on with the part of the plan that another canvas showed."""
-        self.view = other.view
+        self.view = copy(other.view)
+        self.view.resize(self.width(), self.height())
         self._is_fitted = other._is_fitted
 
     def seat_px(self, key: str) -> QPointF:
@@ -365,7 +367,10 @@ class PlanCanvas(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.fit()
+        if self.view.follows:
+            self.fit()
+        else:
+            self.view.resize(self.width(), self.height())
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)

@@ -213,10 +213,6 @@ class Chosen:
     def __bool__(self) -> bool:
         return bool(self.rows or self.seats or self.shapes)
 
-    def has_seat(self, row: CanvasRow, seat: CanvasSeat) -> bool:
-        """Whether a seat of this row is chosen, alone or with its row."""
-        return seat.key in self.seats or row.key in self.rows
-
     def places_in(self, row: CanvasRow) -> list[int]:
         """The places in the row whose seats are chosen."""
         if row.key in self.rows:
