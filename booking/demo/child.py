@@ -8,14 +8,13 @@ import json
 import os
 import shutil
 import signal
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-import booking
+from booking import child_process
 from booking.demo.progress import say
 
 READY_TIMEOUT_S = 60.0
@@ -25,7 +24,6 @@ LONGEST_BACK_OFF_S = 30.0
 # A process that ran this long was well: its next death starts the back-off from the beginning.
 WELL_AFTER_S = 60.0
 _READY_POLL_S = 0.02
-_CODE = Path(booking.__file__).parents[1]
 LARGEST_LOG_BYTES = 4 * 1024 * 1024
 
 
@@ -121,8 +119,8 @@ class Child:
             try:
                 ready = await self.start()
                 say(f"{self.name} is back (process {ready.pid})")
-            except ChildError as error:
-                say(str(error))
+            except Exception as error:  # noqa: BLE001 - no memory, a full disk: a keeper that ends keeps nothing
+                say(f"{self.name} could not be started again: {str(error) or type(error).__name__}")
 
     async def stop(self, timeout_s: float = STOP_TIMEOUT_S) -> None:
         """SIGTERM, and SIGKILL to its whole group after the deadline."""
@@ -133,7 +131,7 @@ class Child:
     async def _wait_until_ready(self, process: asyncio.subprocess.Process) -> Ready:
         deadline = time.monotonic() + READY_TIMEOUT_S
         while True:
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(FileNotFoundError, ValueError):  # ValueError: written by half
                 facts = json.loads(self._ready_file.read_text(encoding="utf-8"))
                 return Ready(facts["pid"], facts.get("port"), facts.get("control_port"), facts.get("url"))
             if process.returncode is not None:
@@ -154,24 +152,10 @@ async def spawn(
     stdin: int = asyncio.subprocess.DEVNULL,
     environment: dict[str, str] | None = None,
 ) -> asyncio.subprocess.Process:
-    """Start `python -m MODULE` with its output in a log file.
-
-    `environment` is added to ours. It gets a session of its own: a Ctrl-C at the terminal is for the demo, which
-    then stops things in order.
-    """
-    own = {**os.environ, **(environment or {})}
-    own["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_CODE), own.get("PYTHONPATH")]))
+    """Start `python -m MODULE` with its output in a log file."""
     with _open_log(log_file) as log:
-        return await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",
-            "-m",
-            *module,
-            stdin=stdin,
-            stdout=log,
-            stderr=log,
-            env=own,
-            start_new_session=True,
+        return await child_process.spawn(
+            module, stdout=log.fileno(), stderr=log.fileno(), stdin=stdin, environment=environment
         )
 
 
@@ -193,21 +177,8 @@ def turn_log(log_file: Path) -> None:
 
 async def end_process(process: asyncio.subprocess.Process, name: str, timeout_s: float) -> None:
     """Ask the process to stop; end it and its group when it does not."""
-    if process.returncode is not None:
-        return
-    with contextlib.suppress(ProcessLookupError):
-        process.terminate()
-    try:
-        async with asyncio.timeout(timeout_s):
-            await process.wait()
-    except TimeoutError:
-        say(f"{name} did not stop within {timeout_s:g} s; ending it")
-        with contextlib.suppress(ProcessLookupError):
-            if hasattr(os, "killpg"):
-                os.killpg(process.pid, signal.SIGKILL)
-            else:
-                process.kill()
-        await process.wait()
+    if not await child_process.end(process, timeout_s):
+        say(f"{name} did not stop within {timeout_s:g} s; it was ended")
 
 
 def exit_words(code: int) -> str:

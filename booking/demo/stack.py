@@ -6,12 +6,12 @@ import asyncio
 import json
 import os
 import secrets
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self
 
 import httpx
 
@@ -19,7 +19,8 @@ from booking.demo.child import Child, turn_log
 from booking.demo.people import PEOPLE, renew_passwords
 from booking.demo.progress import say, step
 from booking.demo.waiting_room import open_waiting_room
-from booking.embedded import Cluster, EmbeddedError
+from booking.embedded import Cluster
+from booking.embedded.awaited import to_its_end
 from booking.embedded.folder_lock import FolderLock
 from booking.payments.sandbox_server import SECRET_VARIABLE
 from booking.services.load_samples import load_samples
@@ -31,8 +32,6 @@ DATABASE = "taquilla"
 _LOOPBACK = "127.0.0.1"
 _DATABASE_CHECK_S = 0.5
 _LOG_CHECK_S = 10.0
-
-T = TypeVar("T")
 
 
 class FolderInUseError(Exception):
@@ -194,7 +193,7 @@ class Stack:
         self.folders.stack.unlink(missing_ok=True)
         for child in reversed(self._children()):
             await child.stop()
-        await in_thread(self.cluster.stop)
+        await to_its_end(self.cluster.stop)
         self._lock.release()
 
     async def _start(self) -> None:
@@ -244,8 +243,8 @@ class Stack:
 
     async def _start_database(self) -> None:
         with step("database", "started"):
-            await in_thread(self.cluster.start)
-            dsn = await in_thread(lambda: self.cluster.create_database(DATABASE))
+            await to_its_end(self.cluster.start)
+            dsn = await to_its_end(lambda: self.cluster.create_database(DATABASE))
         with step("schema", "up to date"):
             await migrate(dsn)
         db = await Database.open(dsn, application="taquilla demo")
@@ -263,9 +262,9 @@ class Stack:
             if not self.cluster.running:
                 say("the database ended; starting it again")
                 try:
-                    await in_thread(self.cluster.start)
-                except EmbeddedError as error:
-                    say(str(error))
+                    await to_its_end(self.cluster.start)
+                except Exception as error:  # noqa: BLE001 - a full disk: a keeper that ends keeps nothing
+                    say(f"the database could not be started again: {str(error) or type(error).__name__}")
 
     async def _keep_logs_small(self) -> None:
         while True:
@@ -297,16 +296,6 @@ async def side_by_side(*works: Coroutine[object, object, None]) -> None:
                 group.create_task(work, name="start")
     except BaseExceptionGroup as failed:
         raise failed.exceptions[0] from failed
-
-
-async def in_thread(call: Callable[[], T]) -> T:
-    """Run a blocking call in a thread; when cancelled, wait for its end first: half a start cannot be stopped."""
-    task = asyncio.ensure_future(asyncio.to_thread(call))
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
 
 
 async def _start_child(child: Child, words: str) -> None:

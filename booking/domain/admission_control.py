@@ -190,8 +190,8 @@ def change_settings(
     return settled, replace(state, per_minute=told, reason=AdmissionReason.SET_BY_OPS), change
 
 
-def preview(settings: AdmissionSettings, signals: AdmissionSignals, waiting: int) -> Mapping[str, float]:
-    """What a setting will mean: the rate it goes to at most, minutes until `waiting` are in, shoppers inside then.
+def preview(settings: AdmissionSettings, signals: AdmissionSignals) -> Mapping[str, float]:
+    """What a setting will mean: the rate it goes to at most, and shoppers inside then.
 
     Inside: Little's law on today's stay, which is shoppers over departures; without departures it is left out.
     """
@@ -199,8 +199,6 @@ def preview(settings: AdmissionSettings, signals: AdmissionSignals, waiting: int
     rate = 0.0 if settings.mode is AdmissionMode.PAUSED else settings.cap_per_minute
     rate = settings.manual_per_minute if manual else rate
     effect = {"per_minute": rate}
-    if rate > 0:
-        effect["minutes_to_admit_all"] = waiting / rate
     inside, leaving = signals.active_shoppers, signals.departures_per_minute
     if inside is not None and leaving:
         effect["shoppers_inside"] = min(rate * inside / leaving, float(settings.total_active_users))

@@ -49,7 +49,7 @@ def outlook(
     state: AdmissionState, settings: AdmissionSettings, signals: AdmissionSignals, waiting: int, at: datetime
 ) -> Outlook:
     """Run the law for five minutes; beyond that its last rate counts. `waiting` are those who wait now."""
-    effect = preview(settings, signals, waiting)
+    effect = preview(settings, signals)
     before, let_in, all_in, rates = state.per_minute, 0.0, 0 if waiting == 0 else None, []
     reason = explain(state, settings, signals, at, at).code
     for second in range(_STEPS + 1):

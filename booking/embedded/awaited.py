@@ -22,12 +22,12 @@ async def awaited_cluster(settings: Mapping[str, str]) -> AsyncIterator[Cluster]
     """
     manager = temporary_cluster(settings=settings)
     try:
-        yield await _to_its_end(manager.__enter__)
+        yield await to_its_end(manager.__enter__)
     finally:
-        await _to_its_end(lambda: manager.__exit__(None, None, None))
+        await to_its_end(lambda: manager.__exit__(None, None, None))
 
 
-async def _to_its_end(call: Callable[[], T]) -> T:
+async def to_its_end(call: Callable[[], T]) -> T:
     """Run a blocking call; when cancelled, wait for it first: half a start cannot be stopped."""
     task = asyncio.ensure_future(asyncio.to_thread(call))
     try:

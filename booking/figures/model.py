@@ -6,7 +6,6 @@ Figures are numbers by the names of `booking.domain.figures`; one that is not th
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from time import monotonic
@@ -247,8 +246,3 @@ def unpack_known(body: bytes, kind: type[S]) -> S | None:
             _told_at[kind] = monotonic()
             log.warning("figures: a %s of another release is left out: %s", kind.__name__, error)
         return None
-
-
-def without_none(found: Mapping[str, float | None]) -> dict[str, float]:
-    """Only what is known."""
-    return {name: value for name, value in found.items() if value is not None}

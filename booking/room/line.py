@@ -40,10 +40,6 @@ class Line:
         self._present += here
         return node - 1
 
-    def is_present(self, rank: int) -> bool:
-        """Whether somebody stands there."""
-        return self._here[rank] == 1
-
     def set(self, rank: int, here: bool) -> None:
         """Step in or out."""
         change = int(here) - self._here[rank]

@@ -15,10 +15,12 @@ from booking.room.calls import OPERATOR_BODY, Call, Route, answer
 from booking.room.house import Hosted, House
 from booking.room.settings import Queueing, Settings
 from booking.room.status import instant
+from booking.web.bodies import invalid
 from booking.web.who import ADMINS, ANYONE, LEADERS, OPERATORS, STAFF
 
 _ROOM = "/v1/rooms/{event_id}"
 _CHANGES_SHOWN = 200
+_FARTHEST_S = 10 * 365.25 * 86_400
 
 
 async def rooms(call: Call) -> Response:
@@ -36,6 +38,8 @@ async def open_room(call: Call) -> Response:
     body = call.body(wire.RoomOpening)
     (reason,) = storable_texts({"/reason": body.reason})
     settings = Settings(queueing=Queueing(body.queueing))
+    if body.opens_at.timestamp() > call.house.now() + _FARTHEST_S:
+        raise invalid("/opens_at", "must be within the next ten years")
     known = call.event_id in call.house.rooms
     who = _name(call)
     hosted = await call.house.open_room(call.event_id, body.opens_at.timestamp(), settings, who, reason)

@@ -20,12 +20,13 @@ _STATES = {
     State.LEFT: wire.QueueState.LEFT,
     State.OVER: wire.QueueState.OVER,
 }
+_LAST_S = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
 _ADMITTED_S, _OUT_S = 10.0, 30.0
 
 
 def instant(seconds: float) -> datetime:
-    """Seconds since 1970 → instant."""
-    return datetime.fromtimestamp(seconds, UTC)
+    """Seconds since 1970 → instant; what lies beyond the calendar is its last second."""
+    return datetime.fromtimestamp(min(seconds, _LAST_S), UTC)
 
 
 def status_of(room: EventRoom, number: int, now: float, token: str = "", expires_at: float = 0.0) -> wire.QueueStatus:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from booking.child_process import end, spawn
 from booking.histogram import Histogram
-from booking.rush.own_stack import end, spawn
+from booking.rush.own_stack import STOPS_WITHIN_S
 from booking.rush.plan import Sale, SenderPlan, Server, Traffic
 from booking.rush.shopper import HOLD
 from booking.rush.tally import Tally, Telling
@@ -158,7 +159,7 @@ class Conductor:
                 last = telling.last
             await process.wait()
         finally:
-            await end(process)
+            await end(process, STOPS_WITHIN_S)
         if not last:
             raise SenderFailedError(f"a sender ended too early (exit code {process.returncode})")
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from booking.child_process import end, spawn
 from booking.rush.announced import Announcement
-from booking.rush.own_stack import StackError, end, spawn
+from booking.rush.own_stack import STOPS_WITHIN_S, StackError
 
 COUNTER, OPERATIONS, WALL = "counter", "operations", "wall"
 _READY_WITHIN_S = 120.0
@@ -66,7 +67,7 @@ class RunningConsole:
             async with asyncio.timeout(_ENDS_WITHIN_S):
                 await self.process.wait()
         except TimeoutError:
-            await end(self.process)
+            await end(self.process, STOPS_WITHIN_S)
         told = {"sales": [], "pictures": [], "problems": [], **self.told()}
         if not told.get("done") or (self.process.returncode != 0 and not told["problems"]):
             words = f"the console ({self.name}) ended with code {self.process.returncode}. {self._last_words()}"
@@ -96,7 +97,7 @@ async def consoles(announcement: Announcement, folder: Path) -> AsyncIterator[di
             words += ["--parent-pid", str(os.getpid())]
             with log.open("wb") as file:
                 process = await spawn(words, stdout=file.fileno(), stderr=file.fileno(), environment=_UNSEEN)
-            stack.push_async_callback(end, process)
+            stack.push_async_callback(end, process, STOPS_WITHIN_S)
             running[name] = RunningConsole(name, process, report, log)
         await asyncio.gather(*(console.reached("ready") for console in running.values()))
         yield running

@@ -6,17 +6,15 @@ import asyncio
 import json
 import os
 import shutil
-import signal
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import booking
+from booking.child_process import end, spawn
 from booking.domain.caller import Role
 from booking.embedded.awaited import awaited_cluster
 from booking.rush.plan import Sale, Server
@@ -28,7 +26,6 @@ READY_WITHIN_S = 60.0
 STOPS_WITHIN_S = 10.0
 _POLL_S = 0.02
 _LAST_WORDS = 1_500
-_CODE = Path(booking.__file__).parents[1]
 # As in the field: what is acknowledged is on disk.
 _HONEST = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on", "shared_buffers": "128MB"}
 
@@ -93,39 +90,7 @@ async def started(verb: str, words: Sequence[str], folder: Path) -> AsyncIterato
     try:
         yield await _facts(process, verb, ready_file, log_file)
     finally:
-        await end(process)
-
-
-async def spawn(
-    module: Sequence[str],
-    *,
-    stdout: int,
-    stderr: int | None,
-    stdin: int = asyncio.subprocess.DEVNULL,
-    environment: Mapping[str, str] | None = None,
-) -> asyncio.subprocess.Process:
-    """`python -m MODULE …` with our code, in a session of its own: Ctrl-C is ours to hear."""
-    code = os.pathsep.join(filter(None, [str(_CODE), os.environ.get("PYTHONPATH")]))
-    return await asyncio.create_subprocess_exec(
-        sys.executable, "-P", "-m", *module,
-        stdin=stdin, stdout=stdout, stderr=stderr, env={**os.environ, "PYTHONPATH": code, **(environment or {})},
-        start_new_session=True, limit=16 * 1024 * 1024,
-    )  # fmt: skip
-
-
-async def end(process: asyncio.subprocess.Process) -> None:
-    """Ask it to stop, and make it when it does not."""
-    if process.returncode is not None:
-        return
-    with suppress(ProcessLookupError):
-        process.send_signal(signal.SIGTERM)
-    try:
-        async with asyncio.timeout(STOPS_WITHIN_S):
-            await process.wait()
-    except TimeoutError:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+        await end(process, STOPS_WITHIN_S)
 
 
 async def _facts(process: asyncio.subprocess.Process, verb: str, ready_file: Path, log_file: Path) -> dict[str, Any]:

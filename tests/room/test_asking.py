@@ -8,7 +8,7 @@ from booking.room.asking import LATEST_S, POLLS_PER_S, SPREAD
 from booking.room.estimate import Basis, Estimate
 from booking.room.event_room import EventRoom, Phase, Standing
 from booking.room.places import PlaceRow, Places, State
-from booking.room.status import ask_again_after_s
+from booking.room.status import ask_again_after_s, instant
 from tests.room.people import OPENS_AT, account, join_all, make_room
 
 
@@ -35,6 +35,10 @@ def test_a_line_of_any_length_asks_no_more_often_than_one_process_bears(waiting:
     assert per_s <= 1.05 * min(most, max(POLLS_PER_S, waiting / 15))
     if waiting >= 40 * POLLS_PER_S:
         assert per_s <= 1.05 * POLLS_PER_S
+
+
+def test_an_opening_beyond_the_calendar_is_told_as_its_end() -> None:
+    assert instant(253_402_304_400.0).year == 9999
 
 
 def test_before_the_opening_too() -> None:

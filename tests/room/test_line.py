@@ -22,5 +22,4 @@ def test_the_line_counts_as_a_list_does(start: list[bool], steps: list[bool | tu
             plain[step[0]] = step[1]
         assert line.first() == (plain.index(True) if True in plain else None)
     assert [line.before(rank) for rank in range(len(plain))] == [sum(plain[:rank]) for rank in range(len(plain))]
-    assert [line.is_present(rank) for rank in range(len(plain))] == plain
     assert (len(line), line.present) == (len(plain), sum(plain))

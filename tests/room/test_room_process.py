@@ -135,6 +135,8 @@ async def test_bad_calls_name_what_is_wrong(room: Room) -> None:
         (await room.fan(session="short").join(), "header:Admission-Session"),
         (await room.staff().call("PUT", "/v1/rooms/7/settings", {"expected_version": 1, "reason": "r",
                                                                  "token_life_s": 5}), "/token_life_s"),
+        (await room.staff().call("PUT", "/v1/rooms/9", {"opens_at": "9999-12-31T23:00:00-05:00", "reason": "r"}),
+         "/opens_at"),
     ]  # fmt: skip
     for answer, pointer in cases:
         problem = refused(answer, wire.ErrorCode.INVALID_REQUEST)

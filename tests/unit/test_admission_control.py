@@ -222,12 +222,12 @@ def test_limits_and_the_law_refuse_numbers_out_of_bounds() -> None:
 
 def test_the_preview_says_what_a_setting_will_mean() -> None:
     signals = replace(CALM, active_shoppers=200.0, departures_per_minute=100.0)
-    effect = preview(AdmissionSettings(cap_per_minute=600), signals, 9_000)
-    assert effect == {"per_minute": 600, "minutes_to_admit_all": 15, "shoppers_inside": 1_200}
+    effect = preview(AdmissionSettings(cap_per_minute=600), signals)
+    assert effect == {"per_minute": 600, "shoppers_inside": 1_200}
     paused = AdmissionSettings(mode=AdmissionMode.PAUSED)
-    assert preview(paused, signals, 9_000)["per_minute"] == 0
+    assert preview(paused, signals)["per_minute"] == 0
     by_hand = AdmissionSettings(cap_per_minute=600, mode=AdmissionMode.MANUAL, manual_per_minute=30)
-    assert preview(by_hand, AdmissionSignals(), 60) == {"per_minute": 30, "minutes_to_admit_all": 2}
+    assert preview(by_hand, AdmissionSignals()) == {"per_minute": 30}
 
 
 # ---------------------------------------------------------------- for any figures

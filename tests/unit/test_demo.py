@@ -162,6 +162,46 @@ async def test_child_that_dies_is_started_again_at_the_same_port(
     assert "stand-in ended (SIGKILL); starting it again" in capsys.readouterr().err
 
 
+async def test_child_whose_start_fails_in_any_way_comes_back(
+    child: Child, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No memory for another process, once: the part must not stay dead without a word."""
+    monkeypatch.setattr("booking.demo.child.FIRST_BACK_OFF_S", 0.01)
+    first = await child.start()
+    starts, start = [], child.start
+
+    async def fails_once() -> Ready:
+        starts.append(1)
+        if len(starts) == 1:
+            raise BlockingIOError("Resource temporarily unavailable")
+        return await start()
+
+    monkeypatch.setattr(child, "start", fails_once)
+    keeper = asyncio.create_task(child.keep_alive(), name="keeper")
+    os.kill(first.pid, 9)
+    async with asyncio.timeout(60):
+        while child.ready.pid == first.pid:
+            await asyncio.sleep(0.01)
+    await child.stop()
+    await keeper
+    assert "could not be started again: Resource temporarily unavailable" in capsys.readouterr().err
+
+
+async def test_a_ready_file_that_is_half_written_is_read_again(child: Child, tmp_path: Path) -> None:
+    facts = tmp_path / "run" / "stand-in.json"
+    (tmp_path / "stand_in_program.py").write_text("import time; time.sleep(60)")
+    starting = asyncio.create_task(child.start())
+    async with asyncio.timeout(60):
+        while not (tmp_path / "logs" / "stand-in.log").exists():
+            await asyncio.sleep(0.01)
+        facts.write_text('{"pid": 1')
+        await asyncio.sleep(0.1)
+        assert not starting.done()
+        facts.write_text('{"pid": 1, "port": 4711}')
+        assert (await starting).port == 4711
+    await child.stop()
+
+
 async def test_child_that_does_not_start_is_told_with_its_last_words(child: Child, tmp_path: Path) -> None:
     (tmp_path / "refuse").touch()
     with pytest.raises(ChildError, match=r"(?s)exit code 4.*no such thing"):

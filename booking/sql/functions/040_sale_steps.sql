@@ -96,10 +96,7 @@ BEGIN
     RETURN '';
 END $$;
 
-CREATE OR REPLACE FUNCTION confirm_sale(p_order orders, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM confirm_sales(ARRAY[p_order.order_id], p_now);
-END $$;
+DROP FUNCTION IF EXISTS confirm_sale(orders, timestamptz);
 
 -- Seats SOLD, holds SOLD, orders CONFIRMED, lines valid, the accounts' counts, the outbox: one transaction (R22), and one
 -- statement for each table, whatever the number of orders: a statement costs more than a row, because it reads the table's
