@@ -20,12 +20,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app import hands, tour_money
 from app.bridge.pictures import all_drawn, picture_of
 from app.core.sale import Sale, SaleState
+from app.core.seat_names import seat_ref
 from app.hands import HandsError
 from app.i18n import figures
 from app.main import DONE, FOUND_WRONG, Console
 from app.screens.bindings import Credentials
 from app.screens.counter import CounterScreen
-from app.screens.seat_words import seat_ref
 from app.tour_plan import ALONE, Report, SoldLine, TourStep
 from backend_client.feed_protocol import FeedState
 from backend_client.wire import TicketStatus

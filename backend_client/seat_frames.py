@@ -24,8 +24,6 @@ _SNAPSHOT_MAGIC = b"TQSS"
 _DELTA_MAGIC = b"TQSD"
 FORMAT = 1
 
-SnapshotHeaderSize = _SNAPSHOT.size
-DeltaHeaderSize = _DELTA.size
 
 
 class FrameError(ValueError):

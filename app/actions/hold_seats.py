@@ -49,9 +49,6 @@ async def hold_picked(desk: Desk) -> Sale:
         event = desk.store.event
         if sale.state is SaleState.PICKING and event is not None and event.event_id != sale.event_id:
             raise SaleNotReadyError("the picks are of an event that is not open")
-        event = desk.store.event
-        if sale.state is SaleState.PICKING and event is not None and event.event_id != sale.event_id:
-            raise SaleNotReadyError("the picks are of an event that is not open")
         sale = await desk.until_asked(sale)
         if sale.state is SaleState.PICKING:
             formed = replace(sale.after(SaleStep.HOLD_ASKED), hold_key=desk.new_key(), lost_seats=())

@@ -16,8 +16,9 @@ from app.core.errors import NoBlockLeftError, SaleNotReadyError
 from app.core.orphan_seats import without_orphans
 from app.core.picking import BestShown, OfferKind, Picking, Picks, SeatOffer
 from app.core.sale import Sale, SaleState
+from app.core.seat_names import seat_ref
 from app.core.store import Notice, NoticeCode
-from backend_client.wire import MAX_SEATS_PER_HOLD, OrphanRule, Plan, SeatRef
+from backend_client.wire import MAX_SEATS_PER_HOLD, OrphanRule, SeatRef
 
 
 def set_together(desk: Desk, count: int) -> None:
@@ -191,7 +192,7 @@ def lose_taken_picks(desk: Desk) -> tuple[SeatRef, ...]:
     lost = [pick.seat_no for pick in sale.seat_picks if not store.seat_map.is_pickable(pick.seat_no)]
     if not lost:
         return ()
-    names = tuple(_named(store.plan, seat_no) for seat_no in lost)
+    names = tuple(seat_ref(store.plan, seat_no) for seat_no in lost)
     wanted = [pick.seat_no for pick in sale.seat_picks]
     with store.batch():
         left = put_picks(desk, sale, sale.without_seats(frozenset(lost)))
@@ -199,9 +200,3 @@ def lose_taken_picks(desk: Desk) -> tuple[SeatRef, ...]:
         store.put_picking(replace(store.picking, offer=offer_after_loss(desk, lost, wanted)))
         store.post(Notice(NoticeCode.SEATS_LOST, seats=names, sale_id=sale.sale_id))
     return names
-
-
-def _named(plan: Plan, seat_no: int) -> SeatRef:
-    row = plan.rows[plan.seats.row_no[seat_no]]
-    section = plan.sections[row.section_no].name
-    return SeatRef(seat_no=seat_no, section=section, row=row.label, number=plan.seats.number[seat_no])

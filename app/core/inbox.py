@@ -6,7 +6,7 @@ What was read stays when the booking system goes away, with the instant it is fr
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from enum import Flag, auto
 
@@ -224,10 +224,6 @@ class Inbox:
         else:
             self.drafts[self.item_id] = draft
         self._tell(InboxPart.DRAFT)
-
-    def choose_act(self, action: ItemAction | None) -> None:
-        """Another act is chosen; what is typed stays."""
-        self.put_draft(replace(self.draft, action=action))
 
     def forget_draft(self, item_id: ItemId) -> None:
         """The act was done."""

@@ -20,7 +20,6 @@ from backend_client.wire import (
     AdmissionControl,
     AdmissionPreview,
     AdmissionSettings,
-    AdmissionSettingsChange,
     EventId,
     OpsAlarm,
     OpsAlarmRule,
@@ -428,11 +427,6 @@ class OpsBoard:
         if event is not None and name in event.figures:
             return event.figures[name]
         return self.figures.house.get(name)
-
-    def waits_for_answer(self, request: AdmissionSettingsChange) -> bool:
-        """Whether this very change was sent for the watched event and its answer is not known."""
-        sent = self.sent.get(admission_key(self.event_id))
-        return sent is not None and sent.request == request
 
     @property
     def unseen_alarms(self) -> tuple[OpsAlarm, ...]:

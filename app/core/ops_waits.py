@@ -46,8 +46,3 @@ def wait_rows(waits: Sequence[OpsLockWait]) -> list[WaitRow]:
     ]  # fmt: skip
     rows.sort(key=lambda row: (not row.is_root, -row.behind, row.since, row.waiting.pid, row.blocker.pid))
     return rows
-
-
-def longest_wait_s(waits: Sequence[OpsLockWait]) -> float:
-    """The longest of them; 0 without one."""
-    return max((wait.waited_s for wait in waits), default=0.0)

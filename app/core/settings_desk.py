@@ -141,13 +141,6 @@ class SettingsDesk:
             subject.faults.pop(key, None)
             self._tell(name)
 
-    def leave_alone(self, name: str, key: str) -> None:
-        """The setting stays as it is after all."""
-        subject = self.of(name)
-        if subject.typed.pop(key, None) is not None:
-            subject.faults.pop(key, None)
-            self._tell(name)
-
     def put_reason(self, name: str, reason: str) -> None:
         """Why, for whoever reads the audit."""
         subject = self.of(name)

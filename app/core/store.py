@@ -84,7 +84,6 @@ class NoticeCode(StrEnum):
     PRICES_CHANGED = "prices-changed"
     PAYMENT_DECLINED = "payment-declined"
     PAYMENT_UNKNOWN = "payment-unknown"
-    PAYMENT_WITHDRAWN = "payment-withdrawn"
     CARD_REVERSED = "card-reversed"
     CHARGE_TO_RETURN = "charge-to-return"
     CASH_NOT_NEEDED = "cash-not-needed"
@@ -372,11 +371,6 @@ class ConsoleStore:
         self._changed(Change.NOTICES)
 
     # ------------------------------------------------------------ readings
-
-    @property
-    def map_is_stale(self) -> bool:
-        """True while the map may lag behind the server; the shell says so (S2, S5)."""
-        return self.feed_state is not FeedState.LIVE
 
     def tier(self, tier_id: int | None) -> Tier | None:
         """A tier of the open event."""

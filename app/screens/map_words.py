@@ -6,10 +6,10 @@ import numpy as np
 
 from app.core.house_seats import is_house_seat
 from app.core.seat_map import SeatMapState
+from app.core.seat_names import seat_ref
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.screens.house_words import house_kind_words, house_letters, house_words_by_kind
-from app.screens.seat_words import seat_ref
 from app.screens.words import seat_name, seat_parts
 from backend_client.seat_frames import (
     HOLDER_MASK,

@@ -111,9 +111,6 @@ def _plain_notice(code: NoticeCode) -> Advice:
         NoticeCode.PAYMENT_UNKNOWN: Advice(
             _("Do not take the card again"), _("It is not known yet whether the card was charged."), "danger"
         ),
-        NoticeCode.PAYMENT_WITHDRAWN: Advice(
-            _("Nothing was charged"), _("The payment was stopped. The seats are still held."), "info"
-        ),
         NoticeCode.PRINT_UNKNOWN: Advice(
             _("Tickets may have been printed"), _("Look at the printer before you print again.")
         ),

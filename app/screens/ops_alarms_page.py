@@ -13,7 +13,7 @@ from app.core.ops_board import OpsBoard, OpsPart
 from app.core.rule_draft import MEMBERS
 from app.core.session import Permission
 from app.core.store import ConsoleStore
-from app.i18n import _, figures, ngettext
+from app.i18n import _, figures
 from app.models.cell_table import Cell, CellColumn, CellRow, CellTableModel
 from app.screens import ops_keys
 from app.screens.inbox_page import event_zone
@@ -262,8 +262,3 @@ def _rule_cells(rule: OpsAlarmRule) -> tuple[Cell, ...]:
         Cell(loud, off, severity_mark(rule.severity) if rule.enabled else "–"),
         Cell(own, "text_muted") if is_own or standard is None else Cell(own, "accent", "≠"),
     )
-
-
-def alarm_count_words(count: int) -> str:
-    """`2 alarms`, for a tab."""
-    return ngettext("{count} alarm", "{count} alarms", count).format(count=figures().number(count))

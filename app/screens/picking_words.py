@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from app.core.errors import NoBlockLeftError, PlacesNotPickableError, SeatNotPickableError, TooManySeatsError
 from app.core.find_seat import Found
 from app.core.picking import BestShown, OfferKind, SeatOffer
+from app.core.seat_names import seat_ref
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.screens import keys
 from app.screens.map_words import SeatWords, category_prices, places_words
-from app.screens.seat_words import seat_ref
 from app.screens.words import Advice, advice_for, advice_for_error, short_seats
 from backend_client.wire import MAX_SEATS_PER_HOLD
 from widgets.pick_bar import PickBarWords

@@ -282,7 +282,7 @@ class ReconciliationBindings(QObject):
     async def _start_run(self) -> None:
         provider, day = self._wanted_run
         if not provider:
-            self._screen.runs.tell(Advice(_("Which provider?"), _("Choose one from the list, or type its name.")))
+            self._screen.runs.tell(Advice(_("Which provider?"), _("Choose one from the list.")))
             return
         try:
             await start_run(self._desk, provider, day)

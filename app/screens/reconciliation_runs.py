@@ -28,7 +28,7 @@ from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
 PROVIDERS: Final = ("sandbox", "stripe", "zvt")
-"""Offered from the start; whatever else is known from items and runs is added, and any other may be typed."""
+"""Offered from the start; whatever else is known from items and runs is added."""
 _STATES: Final = {
     RunState.RUNNING: (marked("running"), "accent_text", "○"),
     RunState.DONE: (marked("done"), "success", "✓"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.actions.pay_sale import CASH
 from app.core.refund import returns_here
 from app.core.settlement import not_back_yet
 from app.i18n import _, figures
@@ -15,8 +16,6 @@ from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row, scrolling
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
-
-_CASH = "cash"
 
 
 class ReturningPage(QWidget):
@@ -66,13 +65,11 @@ class ReturningPage(QWidget):
         mine = () if order is None or here is None else returns_here(order, here)
         first = self.offered = next((one for one in mine if one.status is OperationStatus.SENT), None)
         self.give.setVisible(first is not None)
-        self.not_here.setVisible(first is not None and first.provider != _CASH)
+        self.not_here.setVisible(first is not None and first.provider != CASH)
         self.words.setText(_what_to_do(first, waiting, progress))
         if first is not None:
             amount = figures().money(first.amount_minor, first.currency)
-            words = (
-                _("{amount} is paid out in cash") if first.provider == _CASH else _("Give {amount} back to the card")
-            )
+            words = _("{amount} is paid out in cash") if first.provider == CASH else _("Give {amount} back to the card")
             self.give.set_label(words.format(amount=amount))
         self._warn(waiting)
 
@@ -141,7 +138,7 @@ def _sum_of(refunds: list[PaymentOperation]) -> str:
 
 def _line_words(refund: PaymentOperation) -> str:
     amount = figures().money(refund.amount_minor, refund.currency)
-    where = _("in cash") if refund.provider == _CASH else _("to the card")
+    where = _("in cash") if refund.provider == CASH else _("to the card")
     words = {
         OperationStatus.SUCCEEDED: _("✓ {amount} {where}: back"),
         OperationStatus.UNKNOWN: _("? {amount} {where}: not known"),
@@ -155,7 +152,7 @@ def _what_to_do(first: PaymentOperation | None, waiting: tuple[PaymentOperation,
         return progress_words(progress)
     if first is None:
         return _("Nothing more can be done at the counter.") if waiting else _("Everything is back.")
-    if first.provider == _CASH:
+    if first.provider == CASH:
         return _("Take {amount} out of the drawer, hand it over, and then say so.").format(
             amount=figures().money(first.amount_minor, first.currency)
         )

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from app.core.sale import Pick, Sale, SaleState
+from app.core.seat_names import seat_ref
 from app.core.store import ConsoleStore
 from app.i18n import _, figures
 from app.screens.words import seat_name
-from backend_client.wire import Plan, SeatRef
+from backend_client.wire import SeatRef
 from widgets.sale_line import SaleLineFace
-
-
-def seat_ref(plan: Plan, seat_no: int) -> SeatRef:
-    """A seat of the plan as people name it."""
-    seat_row = plan.rows[plan.seats.row_no[seat_no]]
-    section = plan.sections[seat_row.section_no].name
-    return SeatRef(seat_no=seat_no, section=section, row=seat_row.label, number=plan.seats.number[seat_no])
 
 
 def line_faces(sale: Sale | None, store: ConsoleStore) -> list[SaleLineFace]:

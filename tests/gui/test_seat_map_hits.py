@@ -135,15 +135,6 @@ def test_a_rubber_band_tells_the_seats_inside_that_can_be_picked(qtbot: QtBot) -
     assert {100, 101, 103} <= set(inside)
 
 
-def test_band_mode_needs_no_key(qtbot: QtBot) -> None:
-    widget = show_map(qtbot, states=np.zeros(theatre().seat_count, np.uint8))
-    widget.set_band_mode(True)
-    box = widget.seat_rect(100).united(widget.seat_rect(103))
-    with qtbot.waitSignal(widget.seats_banded) as blocker:
-        drag(widget, box.topLeft() - QPoint(2, 2), box.bottomRight() + QPoint(2, 2))
-    assert {100, 101, 102, 103} <= set(blocker.args[0].tolist())
-
-
 @pytest.mark.parametrize("modifier", [Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier])
 def test_a_range_in_the_row_runs_from_the_last_click(qtbot: QtBot, modifier: Qt.KeyboardModifier) -> None:
     widget = show_map(qtbot, states=np.zeros(theatre().seat_count, np.uint8))

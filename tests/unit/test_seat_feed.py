@@ -55,19 +55,19 @@ def shown(counter: Counter, seat: int) -> StaffStatus | None:
 async def test_seat_sold_elsewhere_shows_on_the_map(following: Counter) -> None:
     following.server.sell_elsewhere(3)
     await until(lambda: shown(following, 3) is StaffStatus.SOLD)
-    assert not following.desk.store.map_is_stale
+    assert following.desk.store.feed_state is FeedState.LIVE
 
 
 async def test_cut_link_is_right_again_soon_after_reconnecting(following: Counter) -> None:
     """S5: three seats change while the link is cut; stale meanwhile."""
     following.server.feed_reachable = False
     following.server.cut_feeds()
-    await until(lambda: following.desk.store.map_is_stale)
+    await until(lambda: following.desk.store.feed_state is not FeedState.LIVE)
     following.server.fail(Fault.UNREACHABLE, "/seats", times=10_000)
     for seat in (1, 2, 3):
         following.server.sell_elsewhere(seat)
     following.server.feed_reachable = True
-    await until(lambda: not following.desk.store.map_is_stale, within_s=2.0)
+    await until(lambda: following.desk.store.feed_state is FeedState.LIVE, within_s=2.0)
     assert [shown(following, seat) for seat in (1, 2, 3)] == [StaffStatus.SOLD] * 3
 
 
@@ -77,7 +77,7 @@ async def test_map_follows_snapshots_while_the_feed_is_away(following: Counter) 
     following.server.cut_feeds()
     following.server.sell_elsewhere(7)
     await until(lambda: shown(following, 7) is StaffStatus.SOLD)
-    assert following.desk.store.map_is_stale
+    assert following.desk.store.feed_state is not FeedState.LIVE
 
 
 async def test_resync_loads_one_snapshot(following: Counter) -> None:

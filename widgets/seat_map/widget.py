@@ -56,7 +56,6 @@ class SeatMapWidget(MarkedSeatMap):
         self._hand = Hand()
         self._space = SpaceBar()
         self._row_typing = RowTyping()
-        self._band_mode = False
         self._anchor = -1
         self._lasso = Lasso()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -67,11 +66,6 @@ class SeatMapWidget(MarkedSeatMap):
         self._anchor = -1
         self._hand = Hand()
         super().set_plan(plan)
-
-    def set_band_mode(self, on: bool) -> None:
-        """A plain drag draws the rubber band instead of moving the map."""
-        self._band_mode = on
-        self.setCursor(Qt.CursorShape.CrossCursor if on else Qt.CursorShape.ArrowCursor)
 
     def zoom_by_steps(self, steps: int) -> None:
         """As keys and buttons do: in (above 0) or out, about the focused seat while that is in view."""
@@ -207,7 +201,7 @@ class SeatMapWidget(MarkedSeatMap):
 
     def _drag_of(self, keys: Qt.KeyboardModifier) -> Gesture:
         """What a drag with these keys held means."""
-        if keys & Qt.KeyboardModifier.ShiftModifier or self._band_mode:
+        if keys & Qt.KeyboardModifier.ShiftModifier:
             return Gesture.BANDING
         return Gesture.LASSOING if keys & Qt.KeyboardModifier.ControlModifier else Gesture.PANNING
 
