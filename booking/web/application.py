@@ -27,7 +27,7 @@ from booking.web.cross_origin import CrossOrigin
 from booking.web.feed_places import FeedPlaces
 from booking.web.feed_socket import serve_feed
 from booking.web.gate import Endpoint, Front
-from booking.web.ops_board import OpsBoard
+from booking.web.ops_broadcast import SERVERS_SEND
 from booking.web.rate_limit import RateLimits
 from booking.web.routes import ROUTES
 from booking.web.seat_tail import SeatTail
@@ -69,6 +69,8 @@ class Application:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["app"] = self  # tells the router to raise for an unknown address, instead of answering in plain text
+        if scope["type"] == "websocket":
+            scope[SERVERS_SEND] = send
         await self._front(scope, receive, send)
 
     @asynccontextmanager
@@ -122,9 +124,7 @@ def create_app(
     standing = None if watch is None else watch.standing
     services = Services(
         db, seats, payments, rates, tuple(trusted_proxies), providers, AdmissionGate(db), meter,
-        OpsServices(
-            standing, None if standing is None else OpsBoard(standing), "" if figures is None else figures.metrics_token
-        ),
+        OpsServices.of(standing, "" if figures is None else figures.metrics_token),
         feeds or FeedPlaces(),
     )  # fmt: skip
     return Application(services, page_origins=page_origins, watch=watch)

@@ -30,6 +30,7 @@ from booking.web.client_address import Network
 from booking.web.feed_places import FeedPlaces
 from booking.web.headers import header
 from booking.web.ops_board import OpsBoard
+from booking.web.ops_broadcast import OpsBroadcast
 from booking.web.rate_limit import RateLimits
 from booking.web.seat_tail import SeatTail
 
@@ -93,6 +94,15 @@ class OpsServices:
     standing: Standing | None = None
     board: OpsBoard | None = None
     metrics_token: str = ""
+    broadcast: OpsBroadcast | None = None
+
+    @classmethod
+    def of(cls, standing: Standing | None, metrics_token: str) -> OpsServices:
+        """Of a process; None: it collects nothing."""
+        if standing is None:
+            return cls(metrics_token=metrics_token)
+        board = OpsBoard(standing)
+        return cls(standing, board, metrics_token, OpsBroadcast(standing, board))
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,12 +31,12 @@ from booking.web import addresses, problems
 from booking.web.bodies import invalid
 from booking.web.calls import Call, Route, Services
 from booking.web.client_address import client_address
+from booking.web.feed_patience import SEND_PATIENCE_S
 from booking.web.gate import bearer_token, caller_for, is_gone, request_id_of, response_for
 from booking.web.handlers.read import layout_for
 from booking.web.seat_projection import encode_text
 from booking.web.seat_tail import EventFeed, SeatTail
 
-SEND_PATIENCE_S = 10.0
 AHEAD_LOOK_S = 0.25
 SLOW_CONSUMER = 1013  # try again later
 

@@ -18,12 +18,12 @@ from booking.figures.standing import Standing
 from booking.services.sign_in import expiry_of_token
 from booking.web import addresses
 from booking.web.calls import Route, Services
-from booking.web.feed_socket import SEND_PATIENCE_S, SLOW_CONSUMER, deny, stream_until_closed
+from booking.web.feed_patience import SEND_PATIENCE_S
+from booking.web.feed_socket import SLOW_CONSUMER, deny, stream_until_closed
 from booking.web.gate import bearer_token, caller_for
-from booking.web.ops_board import OpsBoard
+from booking.web.ops_broadcast import SERVERS_SEND, OpsBroadcast
 
 EVERY_S = 1.0
-_LOOK_AGAIN_S = 2.0
 
 log = logging.getLogger(__name__)
 
@@ -44,18 +44,17 @@ async def serve_ops_feed(socket: WebSocket, route: Route, services: Services) ->
 
 
 def _stream_of(services: Services) -> OpsStream:
-    standing, board = services.ops.standing, services.ops.board
-    if standing is None or board is None:
+    standing, broadcast = services.ops.standing, services.ops.broadcast
+    if standing is None or broadcast is None:
         raise BusyError("No figures are collected in this process.")
-    return OpsStream(standing, board)
+    return OpsStream(standing, broadcast)
 
 
 class OpsStream:
-    """One client's way through the seconds."""
+    """One client's way through the seconds: hello, then what is sent to all."""
 
-    def __init__(self, standing: Standing, board: OpsBoard) -> None:
-        self._standing, self._board = standing, board
-        self._sent = -1
+    def __init__(self, standing: Standing, broadcast: OpsBroadcast) -> None:
+        self._standing, self._broadcast = standing, broadcast
 
     async def run(self, socket: WebSocket) -> None:
         """Hello, then a statement for each word of the process's watcher, until cancelled."""
@@ -63,18 +62,9 @@ class OpsStream:
             process_id=self._standing.process_id, server_time=self._standing.server_time(), every_s=EVERY_S
         )
         try:
-            await self._send(socket, msgspec.json.encode(hello).decode())
-            while True:
-                if self._sent == self._standing.number:
-                    await self._standing.wait(_LOOK_AGAIN_S)
-                    continue
-                self._sent = self._standing.number
-                if self._board.frame:
-                    await self._send(socket, self._board.frame)
+            async with asyncio.timeout(SEND_PATIENCE_S):
+                await socket.send_text(msgspec.json.encode(hello).decode())
+            await self._broadcast.follow(socket.scope.get(SERVERS_SEND, socket.send))
         except TimeoutError:
             log.info("a client of the figures takes no frames, dropped")
             await socket.close(SLOW_CONSUMER)
-
-    async def _send(self, socket: WebSocket, text: str) -> None:
-        async with asyncio.timeout(SEND_PATIENCE_S):
-            await socket.send_text(text)
