@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from app.actions.close_terminal_day import report_days
 from app.actions.desk import Desk
-from app.actions.follow_given_up import follow_given_up
+from app.actions.follow_given_up import follow_given_up, given_up
 from app.actions.leave_sale import let_go_if_left
 from app.actions.let_go import follow_let_go
 from app.actions.pay_cash import settle_cash
@@ -101,6 +101,8 @@ async def _ask_about_all(desk: Desk, pause_s: float) -> bool:
             with _one_of_many(f"the print job of sale {sale_id}"), desk.asking(sale):
                 await report_print(desk, sale)
     behind = await _follow_the_rest(desk)
+    with _one_of_many("what is open"):  # read last: a sale may have given its card up while the rest was followed
+        behind = bool(await given_up(desk)) or behind
     return bool(desk.store.unknown_sales or unreported_prints(desk) or behind)
 
 

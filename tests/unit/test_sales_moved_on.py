@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+import app.actions.resolve_unknown as resolving
+from app.actions.close_terminal_day import report_days
 from app.actions.finish_sale import finish_sale, park_sale
 from app.actions.hold_seats import hold_picked, release_hold
 from app.actions.pay_card import pay_card
-from app.actions.pay_cash import pay_cash
+from app.actions.pay_cash import pay_cash, pay_cash_instead
 from app.actions.pick_seats import set_price_type
 from app.actions.print_tickets import print_tickets
 from app.actions.resolve_unknown import keep_resolving, resolve_unknown
@@ -123,6 +125,36 @@ async def test_what_goes_wrong_with_one_sale_is_not_the_end_of_asking_about_the_
     await until(lambda: counter.sale.state is SaleState.PAID or asking.done())
     assert not asking.done()
     assert counter.sale.sale_id == second.sale_id
+    asking.cancel()
+    with suppress(asyncio.CancelledError):
+        await asking
+
+
+async def test_a_card_that_is_given_up_while_the_rest_is_followed_is_followed_too(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cash was taken instead just after that pass had looked for cards nobody waits for."""
+    await counter.hold(0)
+    counter.terminal.play(LoseLine(booked=True))
+    await pay_card(counter.desk)
+    counter.terminal.silent = True
+    reached = asyncio.Event()
+
+    async def meanwhile(desk: Any) -> int:
+        if not reached.is_set():
+            reached.set()
+            assert (await pay_cash_instead(desk, 4500)).state is SaleState.PAID
+        return await report_days(desk)
+
+    monkeypatch.setattr(resolving, "report_days", meanwhile)
+    counter.desk.wake.clear()  # a pass before has heard it
+    asking = asyncio.create_task(keep_resolving(counter.desk), name="settle")
+    await until(lambda: counter.sale.state is SaleState.PAID)
+    await until(lambda: counter.desk.store.given_up == 1)
+    counter.terminal.silent = False
+    await until(lambda: counter.desk.store.given_up == 0)
+    assert await counter.desk.journal.unsettled_attempts() == ()
+    assert counter.charged_minor == 0
     asking.cancel()
     with suppress(asyncio.CancelledError):
         await asking
