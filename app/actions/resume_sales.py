@@ -13,10 +13,11 @@ from dataclasses import replace
 from app.actions.desk import Desk
 from app.actions.hold_seats import ask_hold, end_expired
 from app.actions.leave_sale import let_go_if_left
+from app.actions.pay_out import read_paid_out
 from app.actions.pay_sale import look_again, stay_unknown
 from app.actions.print_tickets import report_print
 from app.actions.resolve_unknown import settle
-from app.actions.return_money import follow_returns, look_at_returns, read_paid_out
+from app.actions.return_money import follow_returns, look_at_returns
 from app.core.errors import ConsoleError, JournalDamagedError, JournalError
 from app.core.sale import Sale, SaleState, SaleStep, UnknownReason
 from app.core.session import Permission

@@ -16,6 +16,7 @@ from app.actions.ask_terminal import NOT_BOOKED, ask_about, word_of
 from app.actions.decline_stray import report_key
 from app.actions.desk import Desk
 from app.actions.leave_sale import finish_return
+from app.actions.pay_out import pay_out, read_paid_out, tell_paid_out, tell_return
 from app.actions.pay_sale import CASH
 from app.actions.settle_earlier import keep_word, last_trace_of, settle_earlier, unsettled
 from app.core.errors import JournalAfterAskingError, JournalBeforeAskingError, JournalError, SaleNotReadyError
@@ -31,7 +32,7 @@ from app.devices.card_terminal import (
     TerminalRefusedError,
     TerminalResult,
 )
-from app.journal.terminal_record import Asked, CashReturn, TerminalRecord, TerminalWord
+from app.journal.terminal_record import Asked, TerminalRecord, TerminalWord
 from backend_client.errors import BookingClientError, BookingRefusedError
 from backend_client.wire import (
     OperationId,
@@ -95,48 +96,10 @@ async def return_money(desk: Desk, order: Order, operation: PaymentOperation) ->
 
 async def _return(desk: Desk, order: Order, operation: PaymentOperation) -> PaymentOperation:
     if operation.provider == CASH:
-        return await _pay_out(desk, order, operation)
+        return await pay_out(desk, order, operation)
     terminal = desk.need_terminal()
     async with desk.terminal_turn:
         return await _return_to_card(desk, terminal, order, operation)
-
-
-async def _pay_out(desk: Desk, order: Order, operation: PaymentOperation) -> PaymentOperation:
-    """The clerk has handed the cash over: nobody is asked to do so again, whenever the API hears of it."""
-    record = CashReturn(
-        operation.operation_id, order.order_id, operation.amount_minor, operation.currency, desk.now()
-    )  # fmt: skip
-    desk.store.put_paid_out(desk.store.paid_out | {operation.operation_id})
-    unwritten: JournalError | None = None
-    try:
-        await desk.journal.begin_cash_return(record)
-    except JournalError as error:
-        unwritten = error
-    try:
-        told = await _tell(desk, operation, _paid_out_report(record))
-    except BookingClientError as error:
-        desk.wake.set()
-        if unwritten is not None:
-            raise JournalAfterAskingError(str(unwritten)) from error
-        raise
-    if unwritten is None:
-        with suppress(JournalError):  # told again at the latest at the next start: the same word is taken once
-            await desk.journal.end_cash_return(operation.operation_id, taken=True)
-    return told
-
-
-def _paid_out_report(record: CashReturn) -> ResultReport:
-    return ResultReport(outcome=ResultOutcome.SUCCEEDED, amount_minor=record.amount_minor)
-
-
-async def read_paid_out(desk: Desk) -> None:
-    """Show as back what was paid out here and the API has not taken yet; call it before anybody looks.
-
-    Raises:
-        JournalError: it cannot be read.
-    """
-    kept = {record.operation_id for record in await desk.journal.cash_returns()}
-    desk.store.put_paid_out(desk.store.paid_out | kept)
 
 
 async def _show_returned(desk: Desk, order_id: OrderId) -> None:
@@ -180,14 +143,9 @@ async def give_up_return(desk: Desk, order: Order, operation: PaymentOperation) 
         if operation.operation_id not in {one.operation_id for one in returns_of(desk, order)} or record is not None:
             raise SaleNotReadyError("it is not known whether this money went back")
         report = ResultReport(outcome=ResultOutcome.DECLINED, amount_minor=0, decline_code=NOT_RETURNED)
-        told = await _tell(desk, operation, report)
+        told = await tell_return(desk, operation, report)
         await _show_returned(desk, order.order_id)
         return told
-
-
-async def _tell(desk: Desk, operation: PaymentOperation, report: ResultReport) -> PaymentOperation:
-    key = report_key(operation.operation_id, report)
-    return (await desk.client.report_result(operation.operation_id, report, key=key)).operation
 
 
 # ------------------------------------------------------------ to a card
@@ -341,26 +299,12 @@ async def follow_returns(desk: Desk) -> int:
     left = 0
     for paid_out in await desk.journal.cash_returns():
         if not paid_out.refused:
-            await _tell_paid_out(desk, paid_out)
+            await tell_paid_out(desk, paid_out)
+            await _show_returned(desk, paid_out.order_id)
     for record in await desk.journal.unsettled_attempts():
         if record.asked is not Asked.SALE:
             left += not await _follow(desk, record.operation_id)
     return left
-
-
-async def _tell_paid_out(desk: Desk, record: CashReturn) -> None:
-    report = _paid_out_report(record)
-    key = report_key(record.operation_id, report)
-    taken = True
-    try:
-        await desk.client.report_result(record.operation_id, report, key=key)
-    except BookingRefusedError as error:
-        if not error.is_word:
-            raise
-        _log.warning("cash paid out for refund %s is not taken: %s", record.operation_id, error.code)
-        taken = False
-    await desk.journal.end_cash_return(record.operation_id, taken=taken)
-    await _show_returned(desk, record.order_id)
 
 
 async def _follow(desk: Desk, operation_id: OperationId) -> bool:
