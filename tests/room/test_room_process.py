@@ -103,6 +103,23 @@ async def test_a_long_poll_ends_with_the_news(room: Room) -> None:
     assert (await let_in(fan)).state is wire.QueueState.ADMITTED
 
 
+async def test_who_waits_for_news_is_answered_when_the_room_ends(folder: Path) -> None:
+    """Not cut off: who waits in line, and who was told of a turn that he has not come for."""
+    async with room_running(folder) as room:
+        await room.open(new_users_per_minute=60_000, total_active_users=1)
+        inside, waits = room.fan(), room.fan()
+        await inside.join()
+        await let_in(inside)
+        await waits.join()
+        await asyncio.sleep(0.6)  # the first steps of time have been told
+        tag = (await waits.look()).headers["ETag"]
+        waiting = asyncio.create_task(waits.look(wait=25, If_None_Match=tag))
+        done, _ = await asyncio.wait([waiting], timeout=0.5)
+        assert not done
+        assert await room.process.end() == 0
+        assert (await asyncio.wait_for(waiting, 60)).status_code in (200, 304, 503)
+
+
 async def test_the_lot_can_be_checked(room: Room) -> None:
     """R17: the hash is told before the opening, the seed after it."""
     await room.open(600, queueing="random")
