@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.core.sale import Sale, SaleId, SaleState
@@ -76,7 +76,6 @@ class ParkedButton(QPushButton):
         super().__init__()
         self._text = ""
         self.sale_id = sale_id
-        self.setMinimumHeight(2 * self.fontMetrics().lineSpacing() + _AROUND_PX)
         self.setAutoDefault(False)
         self.clicked.connect(self._on_clicked)
 
@@ -98,6 +97,11 @@ class ParkedButton(QPushButton):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(_NARROWEST_PX, super().minimumSizeHint().height())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Room for two lines; not before, as the style sheet sets the height of one at first sight."""
+        super().showEvent(event)
+        self.setMinimumHeight(2 * self.fontMetrics().lineSpacing() + _AROUND_PX)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

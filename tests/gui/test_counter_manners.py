@@ -184,6 +184,7 @@ def test_the_keyboard_stays_on_a_parked_sale_while_its_words_change(qloop: QLoop
                 console.deeds.start("park", console.bindings.sale._park)
                 await rest(showcase)
             first, second = panel.parked.buttons
+            assert first.height() >= 2 * first.fontMetrics().lineSpacing() + 16, "two lines, and room around them"
             second.setFocus()
             store.put_given_up(1)
             await rest(showcase)
