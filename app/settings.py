@@ -145,13 +145,21 @@ class Settings:
         faults = [fault for setting, value in values.items() if (fault := setting.fault_of(value)) is not None]
         if faults:
             raise ValueError("; ".join(faults))
-        before = dict(self._values)
+        before = {setting.key: self._values.get(setting.key) for setting in values}
         self._values.update({setting.key: value for setting, value in values.items()})
         try:
             self.write()
         except OSError:
-            self._values = before
+            self._put_back(before)
             raise
+
+    def _put_back(self, before: Mapping[str, Scalar | None]) -> None:
+        """Only these: others may have been set while the disk took its time."""
+        for key, value in before.items():
+            if value is None:
+                self._values.pop(key, None)
+            else:
+                self._values[key] = value
 
     def write(self) -> None:
         """Write the file with the values as they are now; from any thread, one write after the other.

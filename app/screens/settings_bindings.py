@@ -16,6 +16,7 @@ from app.actions.change_settings import (
     save_house_settings,
 )
 from app.actions.desk import CardWay, Desk
+from app.actions.keep_settings import set_and_keep
 from app.bridge.deeds import Deeds
 from app.core.errors import ConsoleError
 from app.core.session import Permission, require
@@ -165,7 +166,7 @@ class SettingsBindings(QObject):
         self._page_of(name).banner.clear()
         try:
             if name == TILL:
-                self._save_till(typing.values)
+                await self._save_till(typing.values)
             elif name == HOUSE:
                 await save_house_settings(self._desk, typing.values, typing.dropped)
             elif event_id is not None:
@@ -211,7 +212,7 @@ class SettingsBindings(QObject):
         values = {one.key: self._settings.value_of(one) for one in ALL_SETTINGS if one.key in wanted}
         return Seen(specs, values, 0)
 
-    def _save_till(self, values: Mapping[str, Value]) -> None:
+    async def _save_till(self, values: Mapping[str, Value]) -> None:
         """All of it or nothing; what can count at once does.
 
         Raises:
@@ -220,7 +221,7 @@ class SettingsBindings(QObject):
         """
         session = require(self._desk.store.session, Permission.SET_TILL)
         given = {key: value for key, value in values.items() if value is not None}
-        self._settings.set_all({one: given[one.key] for one in ALL_SETTINGS if one.key in given})
+        await set_and_keep(self._settings, {one: given[one.key] for one in ALL_SETTINGS if one.key in given})
         _LOG.info("%s has set %s", session.name, dict(values))
         self._desk.card_way = CardWay(self._settings.get(CARD_WAY))
         self._desk.patience = replace(self._desk.patience, hand_over_s=self._settings.get(HAND_OVER_AFTER_S))

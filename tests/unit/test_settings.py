@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
 
 from app import settings as declared
-from app.settings import ALL_SETTINGS, HOLD_WARNING_S, LANGUAGE, SERVER_URL, STOCK_WIDTH_MM, THEME, Setting, Settings
+from app.settings import (
+    ALL_SETTINGS,
+    HOLD_WARNING_S,
+    LANGUAGE,
+    LAST_EVENT,
+    PRINTER_DPI,
+    SERVER_URL,
+    STOCK_WIDTH_MM,
+    THEME,
+    Setting,
+    Settings,
+)
 
 
 def test_every_setting_is_listed_and_its_default_is_allowed() -> None:
@@ -70,3 +82,19 @@ def test_a_value_that_is_not_to_be_kept_stays_in_memory(tmp_path: Path) -> None:
     settings.set(THEME, "dark", keep=False)
     assert settings.get(THEME) == "dark"
     assert not (tmp_path / "settings.toml").exists()
+
+
+def test_what_was_set_while_the_disk_took_its_time_is_not_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(tmp_path / "settings.toml")
+    settings.set(PRINTER_DPI, 300)
+
+    def full(_path: Path, _body: bytes) -> None:
+        settings.set(LAST_EVENT, 7, keep=False)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("app.settings.write_whole", full)
+    with pytest.raises(OSError, match="No space"):
+        settings.set_all({PRINTER_DPI: 600, HOLD_WARNING_S: 90})
+    assert (settings.get(PRINTER_DPI), settings.get(HOLD_WARNING_S), settings.get(LAST_EVENT)) == (300, 60, 7)
