@@ -219,9 +219,7 @@ class OpsScreen(QWidget):
         self.tabs.setDrawBase(False)
         self.tabs.setUsesScrollButtons(False)
         self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
-        self.event_box.setAccessibleName(_("Event"))
-        self.event_box.setMinimumWidth(_EVENT_PX)
-        self.event_box.setSizeAdjustPolicy(ChoiceBox.SizeAdjustPolicy.AdjustToContents)
+        self._build_event_box()
         self.large.setText(_("Large"))
         self.large.setAccessibleName(_("Large mode"))
         self.large.setToolTip(f"{self.large.accessibleName()}  {ops_keys.LARGE.sequence}")
@@ -257,7 +255,6 @@ class OpsScreen(QWidget):
     def _build_event_box(self) -> None:
         self.event_box.setAccessibleName(_("Event"))
         self.event_box.setMinimumWidth(_EVENT_PX)
-        self.event_box.setMaximumWidth(2 * _EVENT_PX)
         self.event_box.setSizeAdjustPolicy(ChoiceBox.SizeAdjustPolicy.AdjustToContents)
         self.event_box.setProperty("role", "bar")
 
