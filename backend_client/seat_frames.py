@@ -25,7 +25,6 @@ _DELTA_MAGIC = b"TQSD"
 FORMAT = 1
 
 
-
 class FrameError(ValueError):
     """The bytes are no seat frame of a format this version reads."""
 
