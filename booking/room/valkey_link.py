@@ -90,10 +90,12 @@ class ValkeyLink:
         for endpoint in self._address.endpoints:
             try:
                 self._connection = await self._at(endpoint)
-            except (LinkLostError, GoneError, SlowError, OSError) as error:
-                if isinstance(error, AuthenticationError):
+            except (LinkLostError, ValkeyError, OSError, RuntimeError) as error:
+                # A replica whose primary has gone says MASTERDOWN, a node without its cluster CLUSTERDOWN: the next
+                # endpoint may be the primary now. What will not pass is said at once.
+                problem = error if isinstance(error, LinkLostError) else _failure(error)
+                if not isinstance(problem, LinkLostError):
                     raise
-                problem = error
             else:
                 return self._connection
         raise problem

@@ -21,10 +21,10 @@ local function until_ms(lease) return string.format('%.0f', now + tonumber(lease
 TAKE: Final = (
     _NOW
     + """
--- KEYS: meta. ARGV: owner, name, lease ms, schema.
+-- KEYS: meta. ARGV: owner, name, lease ms, schema, the end of a lease that has stood still (or '').
 local meta = redis.call('HMGET', KEYS[1], 'schema', 'owner', 'until', 'name', 'batch')
 if meta[1] and tonumber(meta[1]) ~= tonumber(ARGV[4]) then return {'schema', meta[1]} end
-if meta[2] and meta[2] ~= ARGV[1] and now < tonumber(meta[3]) then
+if meta[2] and meta[2] ~= ARGV[1] and now < tonumber(meta[3]) and meta[3] ~= ARGV[5] then
   return {'held', meta[4], meta[3]}
 end
 redis.call('HSET', KEYS[1], 'schema', ARGV[4], 'owner', ARGV[1], 'name', ARGV[2], 'until', until_ms(ARGV[3]),
@@ -74,8 +74,25 @@ return {'stored'}
 )
 """Answers `stored`, or `here` when this batch was stored before; `gone`, `lost`, `forgot`, `kind`: nothing changed.
 
-The batch after the last one is stored; the last one once more only prolongs the lease. Any other number means that the
-server has forgotten batches, or that somebody else has written.
+The batch after the last one is stored; the last one may be asked for again, when its answer was lost. Any other number
+means that the server has forgotten batches, or that somebody else has written.
+"""
+
+PROLONG: Final = (
+    _NOW
+    + """
+-- KEYS: meta. ARGV: owner, number of the last batch, lease ms.
+local meta = redis.call('HMGET', KEYS[1], 'owner', 'batch', 'name')
+if not meta[2] then return {'gone'} end
+if meta[1] ~= ARGV[1] then return {'lost', meta[3] or ''} end
+if tonumber(ARGV[2]) ~= tonumber(meta[2]) then return {'forgot', meta[2]} end
+redis.call('HSET', KEYS[1], 'until', until_ms(ARGV[3]))
+return {'prolonged'}
+"""
+)
+"""Answers `prolonged`; `gone`, `lost`, `forgot`: nothing changed.
+
+No batch ever goes this way, so a number that is not the server's own says that it has forgotten one.
 """
 
 RELEASE: Final = """
@@ -100,4 +117,4 @@ return {'allowed'}
 """
 """Raises what an account may not do, before it could stop a batch half way."""
 
-ALL: Final = (PROBE, TAKE, WRITE, RELEASE)
+ALL: Final = (PROBE, TAKE, WRITE, PROLONG, RELEASE)

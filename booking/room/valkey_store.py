@@ -27,7 +27,7 @@ from booking.room.valkey_durability import Wait, waits_for
 from booking.room.valkey_layout import SCHEMA, Names, Operations, operations
 from booking.room.valkey_link import Command, LinkLostError, ValkeyLink
 from booking.room.valkey_reading import ValkeyReading
-from booking.room.valkey_script import PROBE, RELEASE, TAKE, WRITE
+from booking.room.valkey_script import PROBE, PROLONG, RELEASE, TAKE, WRITE
 
 LEASE_S: Final = 8.0
 PATIENCE_S: Final = 10.0
@@ -38,6 +38,8 @@ _MOST_ROWS = 20_000
 _TRY_AGAIN_AFTER_S = 0.1
 _LOOK_AGAIN_AFTER_S = 10.0
 _LETS_GO_WITHIN_S = 2.0
+_DEAD_AFTER_LEASES = 1.5
+"""A room that lives prolongs its lease four times in each: one that has stood still for so many is a dead room's."""
 _Reading = Callable[[], Awaitable[Any]]
 _Work = tuple[Batch | _Reading, "asyncio.Future[Any]"]
 
@@ -49,7 +51,7 @@ def _sha(script: str) -> str:
     return sha1(script.encode(), usedforsecurity=False).hexdigest()
 
 
-_PROBE, _TAKE, _WRITE, _RELEASE = map(_sha, (PROBE, TAKE, WRITE, RELEASE))
+_PROBE, _TAKE, _WRITE, _PROLONG, _RELEASE = map(_sha, (PROBE, TAKE, WRITE, PROLONG, RELEASE))
 
 
 class ValkeyStore:
@@ -160,6 +162,10 @@ class ValkeyStore:
         return works
 
     @property
+    def _lease_ms(self) -> int:
+        return int(self._lease_s * 1000)
+
+    @property
     def _due_at(self) -> float:
         return self._renewed_at + self._lease_s / 4
 
@@ -228,27 +234,26 @@ class ValkeyStore:
     # ------------------------------------------------------------ writing
 
     async def _store(self, batches: Sequence[Batch]) -> None:
-        await self._write(batches, self._number + 1)
+        await self._told(self._write_command(operations(self._names, batches), self._number + 1))
         self._number += 1
         self.batches += len(batches)
         self.commits += 1
 
     async def _prolong(self) -> None:
-        await self._write([], self._number)
+        """The lease goes on, if the server still knows the last batch: nobody else would hear that it does not."""
+        await self._told(("EVALSHA", _PROLONG, 1, self._meta, self._owner, self._number, self._lease_ms))
 
-    async def _write(self, batches: Sequence[Batch], number: int) -> None:
-        """Store batches as the one of this number; the last number once more, without any, prolongs the lease."""
-        done = operations(self._names, batches)
-        answer = await self._patiently(lambda: self._ask_durably(self._write_command(done, number)))
-        if answer[0] not in (b"stored", b"here"):
-            raise StoreFailedError(_why_refused(answer, number))
+    async def _told(self, command: Command) -> None:
+        answer = await self._patiently(lambda: self._ask_durably(command))
+        if answer[0] not in (b"stored", b"here", b"prolonged"):
+            raise StoreFailedError(_why_refused(answer, self._number))
         self._renewed_at = _now()
         if self._renewed_at - self._looked_at > _LOOK_AGAIN_AFTER_S:
             await self._patiently(self._look)
 
     def _write_command(self, done: Operations, number: int) -> Command:
-        keys, lease_ms = done.kinds, int(self._lease_s * 1000)
-        head: Command = ("EVALSHA", _WRITE, 1 + len(keys), self._meta, *keys, self._owner, number, lease_ms)
+        keys = done.kinds
+        head: Command = ("EVALSHA", _WRITE, 1 + len(keys), self._meta, *keys, self._owner, number, self._lease_ms)
         return (*head, *keys.values(), *done.words)
 
     async def _ask_durably(self, command: Command) -> list[Any]:
@@ -272,10 +277,14 @@ class ValkeyStore:
         probe = ("EVALSHA", _PROBE, 1, self._names("probe"))
         await self._patiently(lambda: self._link.ask(probe))
         name = f"{socket.gethostname()} pid {os.getpid()}"
-        command = ("EVALSHA", _TAKE, 1, self._meta, self._owner, name, int(self._lease_s * 1000), SCHEMA)
-        seen = None
+        head: Command = ("EVALSHA", _TAKE, 1, self._meta, self._owner, name, self._lease_ms, SCHEMA)
+        seen: bytes | None = None
+        seen_at = _now()
         while True:
-            answer = await self._patiently(lambda: self._ask_durably(command))
+            # A lease ends by the server's clock, which another server may not share: ours says what has stood still.
+            stands_still = _now() - seen_at > _DEAD_AFTER_LEASES * self._lease_s
+            command = (*head, seen if stands_still and seen is not None else "")
+            answer = await self._patiently(partial(self._ask_durably, command))
             if answer[0] == b"taken":
                 break
             if answer[0] == b"schema":
@@ -284,6 +293,7 @@ class ValkeyStore:
                 raise StoreFailedError(f"another room writes here: {answer[1].decode(errors='replace')}")
             if seen is None:
                 log.info("waits for the end of a lease on the store: %s", answer[1].decode(errors="replace"))
+                seen_at = _now()
             seen = answer[2]
             await asyncio.sleep(min(_TRY_AGAIN_AFTER_S, self._lease_s / 8))
         self._number, self._renewed_at = int(answer[1]), _now()
@@ -302,7 +312,7 @@ def _why_refused(answer: Sequence[bytes], number: int) -> str:
     if status == "lost":
         return f"another room has taken the store: {words[0] or 'it has ended again'}"
     if status == "forgot":
-        return f"the server has forgotten what it was told: it has batch {words[0]}, not {number - 1}"
+        return f"the server has forgotten what it was told: it has batch {words[0]}, not {number}"
     return f"{words[0]} is a {words[1]} of somebody else's"
 
 

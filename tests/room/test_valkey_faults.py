@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import signal
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -173,6 +174,35 @@ async def test_a_server_with_an_older_state_is_found_out(store: ValkeyStore, pla
     assert store.failed.is_set()
 
 
+async def test_a_forgotten_batch_is_found_out_by_a_room_that_has_nothing_to_write(
+    store: ValkeyStore, place: ValkeyPlace
+) -> None:
+    """Only the last one is gone, and the lease is prolonged before the next: it must not pass for that batch."""
+    await store.write(Batch(notes=[("two", b"2")]))
+    meta, notes = (f"{{room:{place.prefix}}}:{name}" for name in ("meta", "notes"))
+    await ask(place.address, "HDEL", notes, "two")
+    await ask(place.address, "HSET", meta, "batch", 1)
+    async with asyncio.timeout(60):
+        await store.failed.wait()
+    assert await ask(place.address, "HGET", meta, "batch") == b"1"
+    with pytest.raises(StoreFailedError, match="forgotten what it was told: it has batch 1, not 2"):
+        await store.write(Batch(notes=[("three", b"3")]))
+
+
+async def test_a_dead_rooms_lease_ends_by_our_clock_too(place: ValkeyPlace) -> None:
+    """The server that granted it was an hour ahead: nobody can wait for that."""
+    dead = await place.open()
+    await dead.write(Batch(notes=[("one", b"1")]))
+    assert dead._task is not None
+    dead._task.cancel()
+    await asyncio.wait([dead._task])
+    await ask(place.address, "HSET", f"{{room:{place.prefix}}}:meta", "until", int((time.time() + 3600) * 1000))
+    async with asyncio.timeout(60):
+        heir = await place.open(lease_s=0.4)
+    assert (await heir.load()).notes == {"one": b"1"}
+    await heir.close()
+
+
 async def test_an_emptied_server_is_found_out(store: ValkeyStore, place: ValkeyPlace) -> None:
     await ask(place.address, "FLUSHALL")
     with pytest.raises(StoreFailedError, match="nothing is there any more"):
@@ -245,6 +275,20 @@ async def test_another_server_takes_over_with_all_that_was_acknowledged() -> Non
         await ask(new_place(primary).address, "REPLICAOF", "127.0.0.1", numbers[1])
         await asyncio.gather(*writing)
         assert len((await store.load()).rooms[0].places) == 60
+        await store.close()
+
+
+async def test_a_replica_that_refuses_does_not_hide_the_primary_behind_it() -> None:
+    """Its own primary has gone, and it may not answer with what it has: another endpoint is the primary now."""
+    with ports(2) as numbers:
+        pass
+    with ExitStack() as stack:
+        orphan, _ = (stack.enter_context(valkey_running({"port": str(port)})) for port in numbers)
+        await configure(new_place(orphan), "replica-serve-stale-data", "no")
+        await ask(new_place(orphan).address, "REPLICAOF", "127.0.0.1", 1)
+        hosts = ",".join(f"127.0.0.1:{port}" for port in numbers)
+        store = await opened(f"valkey://{hosts}/0")
+        await store.write(Batch(FACTS))
         await store.close()
 
 
