@@ -1,12 +1,13 @@
 """A room's store copied to another one: before a sale from SQLite to Valkey, say, and back after it.
 
-Nothing of a copy that was broken off counts: the target says so until the last batch, no room starts on it, and the
-same copy can simply be run again. Afterwards the source says where it was copied to, so that nobody starts a second
-room that hands out the same places.
+Nothing of a copy that was broken off counts: the target says so until it was compared and the source says where it was
+copied to, no room starts on it, and the same copy can simply be run again. So there is no moment at which one room
+could start on each and hand out the same places.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
@@ -62,20 +63,19 @@ async def copy_store(source: RoomStore, target: RoomStore, source_name: str, tar
     """
     stored, log = await source.load(), await source.log()
     refuse_unfinished(stored)
-    there = await target.load()
+    there, logged = await target.load(), await target.log()
     unfinished = (_UNFINISHED + source_name).encode()
-    if there.notes.get(NOTE) != unfinished and (there.rooms or there.keys or there.notes or await target.log()):
+    if there.notes.get(NOTE) != unfinished and (there.rooms or there.keys or there.notes or logged):
         raise StoreFailedError(f"{target_name} is not empty")
     notes = {name: value for name, value in stored.notes.items() if name != NOTE}
     await target.write(Batch(notes=[(NOTE, unfinished)]))
     for room in stored.rooms:
         for batch in _batches(room):
             await target.write(batch)
-    await target.write(
-        Batch(keys=stored.keys, changes=log, notes=[*notes.items(), (NOTE, (_FROM + source_name).encode())])
-    )
+    await target.write(Batch(keys=stored.keys, changes=_rest(log, logged), notes=list(notes.items())))
     await _compare(target, replace(stored, notes=notes), log, target_name)
     await source.write(Batch(notes=[(NOTE, (_TO + target_name).encode())]))
+    await target.write(Batch(notes=[(NOTE, (_FROM + source_name).encode())]))
     places, codes = sum(len(room.places) for room in stored.rooms), sum(len(room.codes) for room in stored.rooms)
     return Copied(len(stored.rooms), places, codes, len(stored.keys), len(log))
 
@@ -123,7 +123,19 @@ async def _compare(target: RoomStore, stored: Stored, log: Sequence[Change], nam
     found = await target.load()
     found.notes.pop(NOTE, None)
     if found != stored or _by_event(await target.log()) != _by_event(log):
-        raise StoreFailedError(f"{name} does not have what was copied to it")
+        raise StoreFailedError(f"{name} does not have what was copied to it: empty it, and copy again")
+
+
+def _rest(log: Sequence[Change], there: Sequence[Change]) -> list[Change]:
+    """What an earlier try has not written: of each event the log only grows."""
+    known = Counter(change.event_id for change in there)
+    rest: list[Change] = []
+    for change in log:
+        if known[change.event_id]:
+            known[change.event_id] -= 1
+        else:
+            rest.append(change)
+    return rest
 
 
 def _by_event(log: Sequence[Change]) -> dict[int, list[Change]]:

@@ -94,6 +94,47 @@ async def test_a_broken_copy_is_no_store_and_can_be_run_again(old: RoomStore, va
         await store.close()
 
 
+@pytest.mark.parametrize(("dies", "may_start"), [("compare", True), ("source", True), ("target", False)])
+async def test_a_copy_that_dies_near_its_end_leaves_at_most_the_source_to_start_on(
+    old: RoomStore, valkey: Valkey, monkeypatch: pytest.MonkeyPatch, dies: str, may_start: bool
+) -> None:
+    """Its comparison fails, or either store's server goes between the last batches. Again does what was not done."""
+    place = new_place(valkey)
+    there = await place.open()
+    with monkeypatch.context() as patch:
+        dying, note = (old, b"copied to") if dies == "source" else (there, b"copy of")
+        write = dying.write
+
+        async def breaks(batch: Batch) -> None:
+            if any(value.startswith(note) for _, value in batch.notes):
+                raise StoreFailedError("the link went")
+            await write(batch)
+
+        async def differs() -> list[Change]:
+            return answers.pop()
+
+        answers: list[list[Change]] = [LOG[:2], []]
+        if dies == "compare":
+            patch.setattr(there, "log", differs)
+        else:
+            patch.setattr(dying, "write", breaks)
+        with pytest.raises(StoreFailedError, match=r"does not have what|the link went"):
+            await copy_store(old, there, "old", "there")
+    with pytest.raises(StoreFailedError, match="unfinished copy of old"):
+        refuse_unfinished(await there.load())
+    if may_start:
+        await refuse_copied(old, await old.load(), accept=False)
+    else:
+        with pytest.raises(StoreFailedError, match="copied to there"):
+            await refuse_copied(old, await old.load(), accept=False)
+    await copy_store(old, there, "old", "there")
+    found = await there.load()
+    refuse_unfinished(found)
+    assert (found.rooms, found.notes[NOTE]) == ((await old.load()).rooms, b"copy of old")
+    assert len(await there.log()) == len(LOG)
+    await there.close()
+
+
 @pytest.mark.parametrize(
     "there", [Batch(notes=[("a", b"b")]), Batch(changes=LOG[:1]), Batch(keys=[KeyRow("k", b"", 1)])]
 )
