@@ -84,6 +84,7 @@ class House:
         self._tasks = [asyncio.create_task(self._run(), name="room-time")]
         if self._authority is not None:
             self._tasks.append(asyncio.create_task(self._listen(), name="room-authority"))
+            self._tasks.append(asyncio.create_task(self._post_logs(), name="room-log"))
 
     async def stop(self) -> None:
         """Time stops; everybody who waits is answered as it stands."""
@@ -256,16 +257,18 @@ class House:
             return
         self._heard_at = self._since_start()
         await self._take(news)
-        await self._post_log(authority)
 
-    async def _post_log(self, authority: Authority) -> None:
-        """Operators read one log, booking's: what the room has in its own goes there, sooner or later, once."""
+    async def post_log(self) -> None:
+        """Operators read one log, booking's: what the room has in its own goes there, sooner or later, once.
+
+        Nobody waits for it: a log that takes nothing must not make booking look away.
+        """
         entries = self._post.due()
-        if not entries:
+        if self._authority is None or not entries or not self.authority_is_there:
             return
         try:
             async with asyncio.timeout(_HEARS_WITHIN_S):
-                await authority.post(entries)
+                await self._authority.post(entries)
         except (AuthorityAwayError, TimeoutError) as error:
             log.debug("the log is posted later: %s", error)
             return
@@ -306,6 +309,11 @@ class House:
     async def _listen(self) -> None:
         while not self.failed.is_set():
             await self._step(self.hear)
+            await asyncio.sleep(_HEAR_EVERY_S)
+
+    async def _post_logs(self) -> None:
+        while not self.failed.is_set():
+            await self._step(self.post_log)
             await asyncio.sleep(_HEAR_EVERY_S)
 
     async def _step(self, step: Callable[[], Coroutine[None, None, None]]) -> None:

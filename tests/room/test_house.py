@@ -159,6 +159,12 @@ async def test_settings_change_from_a_version_and_are_in_the_log(building: Build
     assert (await building.house()).hosted(EVENT).room.settings == after
 
 
+async def hear_and_tell(house: House) -> None:
+    """What time does by itself."""
+    await house.hear()
+    await house.post_log()
+
+
 def told(building: Building) -> list[tuple[str, str, int]]:
     """What booking was told of the log: each entry as often as it was."""
     return [(one.what, one.reason, one.event_id) for one in building.authority.posted]
@@ -169,20 +175,20 @@ async def test_booking_is_told_of_the_log_once_it_is_there_whoever_was_killed_me
     building.authority.is_away = True
     house = await opened(building)
     await house.change_settings(EVENT, 1, msgspec.structs.replace(SETTINGS, paused=True), "staff:1", "a fire drill")
-    await house.hear()
+    await hear_and_tell(house)
     assert told(building) == []
     again = await building.house()
     await again.rotate_keys("staff:2", "the yearly one")
     building.authority.is_away = False
-    await again.hear()
+    await hear_and_tell(again)
     assert told(building) == [
         ("room-made", "on sale tomorrow", EVENT),
         ("settings", "a fire drill", EVENT),
         ("keys-rotated", "the yearly one", 0),
     ]
-    await again.hear()
+    await hear_and_tell(again)
     third = await building.house()
-    await third.hear()
+    await hear_and_tell(third)
     assert len(told(building)) == 3, "what booking has taken is not told again"
     assert [one.reason for one in await third.changes(EVENT, 10)] == ["a fire drill", "on sale tomorrow"]
 
@@ -190,11 +196,11 @@ async def test_booking_is_told_of_the_log_once_it_is_there_whoever_was_killed_me
 async def test_an_entry_whose_taking_was_not_answered_is_posted_again_under_its_number(building: Building) -> None:
     house = await opened(building)
     building.authority.loses_answers = True
-    await house.hear()
+    await hear_and_tell(house)
     again = await building.house()
     building.authority.loses_answers = False
-    await again.hear()
-    await again.hear()
+    await hear_and_tell(again)
+    await hear_and_tell(again)
     first, second = building.authority.posted
     assert first == second
 
@@ -204,13 +210,13 @@ async def test_what_the_controller_sets_is_in_bookings_log_already(building: Bui
     await house.change_settings(
         EVENT, 1, msgspec.structs.replace(SETTINGS, new_users_per_minute=9), "controller", "strain"
     )
-    await house.hear()
+    await hear_and_tell(house)
     assert [one.what for one in building.authority.posted] == ["room-made"]
 
 
 async def test_what_is_not_in_the_store_is_told_nobody(building: Building, monkeypatch: pytest.MonkeyPatch) -> None:
     house = await opened(building)
-    await house.hear()
+    await hear_and_tell(house)
     write, goes_on = building.stores[-1].write, asyncio.Event()
 
     async def slow(batch: Batch) -> None:
@@ -221,11 +227,11 @@ async def test_what_is_not_in_the_store_is_told_nobody(building: Building, monke
     monkeypatch.setattr(building.stores[-1], "write", slow)
     changing = asyncio.create_task(house.rotate_keys("staff:2", "the yearly one"))
     await asyncio.sleep(0)
-    await house.hear()
+    await hear_and_tell(house)
     assert len(told(building)) == 1
     goes_on.set()
     await changing
-    await house.hear()
+    await hear_and_tell(house)
     assert len(told(building)) == 2
 
 
@@ -238,6 +244,33 @@ def test_a_long_log_is_posted_in_parts_and_has_an_end() -> None:
     post.taken([one.entry_id for one in first])
     assert len(LogPost(post.note()[1]).due()) == AT_ONCE
     assert len(msgspec.json.decode(post.note()[1])) == MOST_KEPT - AT_ONCE
+
+
+async def test_a_log_that_takes_nothing_keeps_nobody_from_hearing(
+    building: Building, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An insert there that waits for a lock: booking is heard all the same, and people are let in."""
+    house = await opened(building)
+    posting, goes_on, write = asyncio.Event(), asyncio.Event(), building.authority.post
+
+    async def stuck(entries: Sequence[Entry]) -> None:
+        posting.set()
+        await goes_on.wait()
+        await write(entries)
+
+    monkeypatch.setattr(building.authority, "post", stuck)
+    monkeypatch.setattr("booking.room.house._HEAR_EVERY_S", 0.01)
+    house.start()
+    async with asyncio.timeout(60):
+        await posting.wait()
+        heard = len(building.authority.heard)
+        while len(building.authority.heard) < heard + 3:
+            await asyncio.sleep(0.01)
+        assert told(building) == []
+        goes_on.set()
+        while not told(building):
+            await asyncio.sleep(0.01)
+    await house.stop()
 
 
 async def test_nobody_is_let_in_while_booking_is_away_and_joining_goes_on(building: Building) -> None:
