@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -297,9 +296,3 @@ def _more_events(event: EventSummary) -> Iterator[EventSummary]:
             starts_at=event.starts_at + timedelta(hours=hours), zone=zones.get(venue, "Europe/Lisbon"), currency="EUR",
             status=status, sale_opens_at=event.sale_opens_at, plan_id=event.plan_id, plan_version=1, seat_count=seats,
         )  # fmt: skip
-
-
-async def settled_turns(turns: int = 5) -> None:
-    """Let Qt and asyncio go round a few times."""
-    for _turn in range(turns):
-        await asyncio.sleep(0)

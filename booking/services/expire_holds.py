@@ -77,10 +77,6 @@ class HeapCarrier:
             due.append(heapq.heappop(self._heap)[1])
         return due
 
-    def next_due(self) -> datetime | None:
-        """When the first message comes back."""
-        return self._heap[0][0] if self._heap else None
-
 
 @dataclass(slots=True)
 class _Reading:

@@ -146,11 +146,5 @@ async def read_figures(db: Database, event_id: int) -> Record:
     return (await db.fetch(query("read_admission_figures"), event_id))[0]
 
 
-async def count_free_places(db: Database, event_id: int) -> int:
-    """Places that nobody holds or has: a look at every seat."""
-    places: int = (await db.fetch(query("count_free_places"), event_id))[0]["places"]
-    return places
-
-
 def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()

@@ -1,1 +1,0 @@
-SELECT free_places($1) AS places;
