@@ -17,9 +17,10 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from booking import own_process
@@ -31,7 +32,7 @@ from booking.room.calls import Limits, Services
 from booking.room.figures import telling_figures
 from booking.room.house import House
 from booking.room.page_files import STRIPE, PageFiles, PageSettings
-from booking.room.store import RoomStore, Stored, StoreFailedError
+from booking.room.store import RoomStore, StoreFailedError
 from booking.room.store_choice import add_store_arguments, check_store
 from booking.room.store_copy import copy_between, refuse_copied, refuse_unfinished
 from booking.room.web import RoomApplication
@@ -39,6 +40,7 @@ from booking.web.client_address import parse_network
 from booking.web.listening import add_listening_arguments, check_listening, run_loop, serve_until
 
 CANNOT_REACH = 3
+T = TypeVar("T")
 _ANY_HOST = {"0.0.0.0", "::"}  # noqa: S104 - compared, not listened on: nobody can be sent there
 
 
@@ -108,17 +110,20 @@ def _address(text: str) -> str:
 
 
 async def _copy(chosen: argparse.Namespace) -> None:
-    copied = await copy_between(chosen.copy_from, chosen.store)
+    with own_process.ending(chosen.parent_pid) as end:
+        copied = await _unless_ended(end, copy_between(chosen.copy_from, chosen.store))
+    if copied is None:
+        raise StoreFailedError("the copy was broken off; run it again")
     sys.stdout.write(f"copied from {chosen.copy_from.address} to {chosen.store.address}: {copied}\n")
 
 
 async def _serve(chosen: argparse.Namespace) -> None:
     with own_process.ending(chosen.parent_pid) as end:
         async with _authority(chosen.dsn) as (authority, serves_at):
-            store = await chosen.store.open()
-            house = House(store, await _stored(store, chosen), authority)
-            await house.prepare()
-            await house.hear()
+            opened = await _unless_ended(end, _opened(chosen, authority))
+            if opened is None:
+                return
+            store, house = opened
             house.start()
             limits = Limits() if chosen.rate_limits == "on" else None
             services = Services(house, Callers(house), _bot_check(chosen), limits, tuple(chosen.trusted_proxy))
@@ -133,16 +138,34 @@ async def _serve(chosen: argparse.Namespace) -> None:
                 raise StoreFailedError("the store has failed; start again: what was promised is in it")
 
 
-async def _stored(store: RoomStore, chosen: argparse.Namespace) -> Stored:
-    """What is in the store, unless no room may start on it; then the store is let go of."""
+async def _unless_ended(end: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
+    """What the work gives; None when the end came first: the work was cancelled, and has let go of what it had.
+
+    A store is waited for as long as it takes, and a process that is told to end must not wait with it.
+    """
+    working, ending = asyncio.create_task(work), asyncio.create_task(end.wait())
+    await asyncio.wait({working, ending}, return_when=asyncio.FIRST_COMPLETED)
+    ending.cancel()
+    working.cancel()
+    await asyncio.wait({working})
+    return None if working.cancelled() else working.result()
+
+
+async def _opened(chosen: argparse.Namespace, authority: Authority | None) -> tuple[RoomStore, House]:
+    """The rooms as they are stored, unless no room may start on that; then the store is let go of."""
+    store: RoomStore = await chosen.store.open()
     try:
         stored = await store.load()
         refuse_unfinished(stored)
         await refuse_copied(store, stored, accept=chosen.accept_copied_store)
+        # A long line takes seconds to take up, in which the store's lease must go on.
+        house = await asyncio.to_thread(House, store, stored, authority)
+        await house.prepare()
+        await house.hear()
     except BaseException:
         await store.close()
         raise
-    return stored
+    return store, house
 
 
 @asynccontextmanager

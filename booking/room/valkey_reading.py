@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -11,7 +11,6 @@ import msgspec
 from booking.room.places import PlaceRow
 from booking.room.store import Change, KeyRow, Stored, StoredRoom, StoreFailedError
 from booking.room.valkey_layout import Names, change_of, facts_of, key_of, places_of
-from booking.room.valkey_link import ValkeyLink
 
 _PAGES_AT_ONCE = 16
 _ENTRIES_AT_ONCE = 2000
@@ -20,10 +19,10 @@ T = TypeVar("T")
 
 
 class ValkeyReading:
-    """Reads over a link; who calls has the lease, so nothing changes meanwhile."""
+    """Reads with `ask`, page by page; who calls has the lease, and keeps it meanwhile, so nothing changes."""
 
-    def __init__(self, link: ValkeyLink, names: Names) -> None:
-        self._link, self._names = link, names
+    def __init__(self, ask: Callable[..., Awaitable[list[Any]]], names: Names) -> None:
+        self._ask, self._names = ask, names
 
     async def everything(self) -> Stored:
         """All but the log.
@@ -49,12 +48,12 @@ class ValkeyReading:
         """The newest entries of an event's log, newest first."""
         if limit <= 0:
             return []
-        (entries,) = await self._link.ask(("LRANGE", self._names("log", event_id), -limit, -1))
+        (entries,) = await self._ask(("LRANGE", self._names("log", event_id), -limit, -1))
         return [change_of(entry) for entry in reversed(entries)]
 
     async def log(self) -> list[Change]:
         """All entries, oldest first."""
-        (events,) = await self._link.ask(("SMEMBERS", self._names("logs")))
+        (events,) = await self._ask(("SMEMBERS", self._names("logs")))
         found: list[Change] = []
         for event_id in sorted(map(int, events)):
             found += [change_of(entry) for entry in await self._list("log", event_id)]
@@ -63,11 +62,11 @@ class ValkeyReading:
     async def _room(self, event_id: int, packed: bytes) -> StoredRoom:
         slots = await self._hash("slots", event_id)
         codes = {digest: account or None for digest, account in (await self._hash("codes", event_id)).items()}
-        (members,) = await self._link.ask(("SMEMBERS", self._names("pages", event_id)))
+        (members,) = await self._ask(("SMEMBERS", self._names("pages", event_id)))
         places: list[PlaceRow] = []
         for numbers in _pieces(sorted(map(int, members)), _PAGES_AT_ONCE):
             keys = [self._names("page", event_id, number) for number in numbers]
-            (pages,) = await self._link.ask(("MGET", *keys))
+            (pages,) = await self._ask(("MGET", *keys))
             for number, page in zip(numbers, pages, strict=True):
                 if page is None:
                     raise ValueError(f"page {number} of event {event_id} is missing")
@@ -78,7 +77,7 @@ class ValkeyReading:
         found: dict[bytes, bytes] = {}
         cursor: Any = b"0"
         while True:
-            ((cursor, flat),) = await self._link.ask(("HSCAN", self._names(*key), cursor, "COUNT", _ENTRIES_AT_ONCE))
+            ((cursor, flat),) = await self._ask(("HSCAN", self._names(*key), cursor, "COUNT", _ENTRIES_AT_ONCE))
             found |= zip(flat[::2], flat[1::2], strict=True)
             if cursor == b"0":
                 return found
@@ -88,7 +87,7 @@ class ValkeyReading:
         while True:
             first = len(found)
             command = ("LRANGE", self._names(*key), first, first + _ENTRIES_AT_ONCE - 1)
-            (some,) = await self._link.ask(command)
+            (some,) = await self._ask(command)
             found += some
             if len(some) < _ENTRIES_AT_ONCE:
                 return found

@@ -65,7 +65,7 @@ class ValkeyStore:
         self._names = Names(address.prefix)
         self._meta = self._names("meta")
         self._link = ValkeyLink(address, self._meta, password)
-        self._reading = ValkeyReading(self._link, self._names)
+        self._reading = ValkeyReading(self._ask_keeping, self._names)
         self._owner = secrets.token_hex(16)
         self._wait = Wait()
         self._looked_at = self._renewed_at = 0.0
@@ -242,6 +242,12 @@ class ValkeyStore:
     async def _prolong(self) -> None:
         """The lease goes on, if the server still knows the last batch: nobody else would hear that it does not."""
         await self._told(("EVALSHA", _PROLONG, 1, self._meta, self._owner, self._number, self._lease_ms))
+
+    async def _ask_keeping(self, *commands: Command) -> list[Any]:
+        """A part of a reading: a long line takes longer to read than a lease lasts."""
+        if _now() >= self._due_at:
+            await self._prolong()
+        return await self._link.ask(*commands)
 
     async def _told(self, command: Command) -> None:
         answer = await self._patiently(lambda: self._ask_durably(command))

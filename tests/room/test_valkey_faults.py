@@ -12,12 +12,14 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
 from booking.embedded.valkey import Valkey
-from booking.room import valkey_durability, valkey_link, valkey_store
+from booking.room import valkey_durability, valkey_link, valkey_reading, valkey_store
 from booking.room.store import Batch, Change, StoreFailedError
+from booking.room.valkey_link import Command
 from booking.room.valkey_store import ValkeyStore
 from tests.end2end.proxies import Address, FaultProxy, Trap
 from tests.room.stores import FACTS, ValkeyPlace, ask, new_place, opened, ports, valkey_running, waiting
@@ -201,6 +203,26 @@ async def test_a_dead_rooms_lease_ends_by_our_clock_too(place: ValkeyPlace) -> N
         heir = await place.open(lease_s=0.4)
     assert (await heir.load()).notes == {"one": b"1"}
     await heir.close()
+
+
+async def test_the_lease_goes_on_while_much_is_read(store: ValkeyStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a second room takes the store before the first has read it, and the first from the second, for ever."""
+    monkeypatch.setattr(valkey_reading, "_PAGES_AT_ONCE", 1)
+    await store.write(Batch(event_id=7, places=[waiting(number * 1024) for number in range(4)]))
+    asked: list[object] = []
+    ask_link = store._link.ask
+
+    async def slow(*commands: Command) -> list[Any]:
+        answers = await ask_link(*commands)
+        asked.append(commands[0][1] if commands[0][0] == "EVALSHA" else commands[0][0])
+        if asked[-1] == "MGET":
+            store._renewed_at -= store._lease_s  # so long did this page take
+        return answers
+
+    monkeypatch.setattr(store._link, "ask", slow)
+    await store.load()
+    first = asked.index("MGET")
+    assert asked[first : first + 7] == ["MGET", *[valkey_store._PROLONG, "MGET"] * 3]
 
 
 async def test_an_emptied_server_is_found_out(store: ValkeyStore, place: ValkeyPlace) -> None:

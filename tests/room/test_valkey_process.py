@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -93,6 +96,21 @@ async def test_a_second_room_on_one_store_ends_with_a_word(place: ValkeyPlace, t
                 raise RuntimeError("it must not start")
         await room.open(600)
         assert status_of(await room.fan().join()).state is wire.QueueState.WAITING
+
+
+async def test_a_room_that_waits_for_its_store_ends_when_it_is_told_to(place: ValkeyPlace, tmp_path: Path) -> None:
+    meta = f"{{room:{place.prefix}}}:meta"
+    until = int((time.time() + 3600) * 1000)
+    await ask(place.address, "HSET", meta, "owner", "dead", "name", "a dead room", "until", until)
+    words = [sys.executable, "-m", "booking", "room", *place.arguments]
+    alone = {name: value for name, value in os.environ.items() if name != "TAQUILLA_DSN"}
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=alone) as process:
+        assert process.stderr is not None
+        while "waits for the end of a lease" not in (line := await asyncio.to_thread(process.stderr.readline)):
+            assert line, "it has ended"
+        process.send_signal(signal.SIGTERM)
+        assert await asyncio.to_thread(process.wait, 60) == 0
+    assert await ask(place.address, "HGET", meta, "owner") == b"dead", "it went without the store"
 
 
 async def test_before_a_sale_the_room_moves_to_valkey(place: ValkeyPlace, tmp_path: Path) -> None:
