@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -27,6 +28,65 @@ window.fetch = async (...asked) => {
   throw new TypeError("the answer is lost");
 };
 """
+
+# What the page hears of calls to the paths in `window.plays`: "hold" until told otherwise, "lose", or an answer.
+PLAYS = """
+if (!window.plays) {
+  const real = window.fetch;
+  Object.assign(window, {plays: {}, played: 0, confirm: () => window.says ?? true});
+  window.fetch = async (...asked) => {
+    const play = Object.keys(window.plays).find((path) => asked[0].toString().includes(path));
+    if (!play) return real(...asked);
+    if (Array.isArray(window.plays[play])) {
+      window.played += 1;
+      return new Response(...window.plays[play]);
+    }
+    const answer = await real(...asked);
+    window.played += 1;
+    if (window.plays[play] === "lose") throw new TypeError("the answer is lost");
+    while (window.plays[play] === "hold") await new Promise((go) => setTimeout(go, 20));
+    return answer;
+  };
+}
+window.plays = arguments[0];
+"""
+NEXT = "/v1/renewals/next"
+
+
+async def plays(fan: Fan, **by_path: object) -> None:
+    await fan.page.run(PLAYS, by_path)
+
+
+async def until_played(fan: Fan, count: int = 1) -> None:
+    async def is_played() -> bool:
+        return bool(await fan.page.run("return window.played >= arguments[0]", count))
+
+    await fan.page.until(is_played, f"{count} calls are played with")
+
+
+async def until_nobody_asks(fan: Fan) -> None:
+    """No tab is at the account any more: what was answered is written, or dropped."""
+    script = "return navigator.locks.query().then(({held}) => !held.some((one) => one.name === 'taquilla.account'))"
+
+    async def is_quiet() -> bool:
+        return bool(await fan.page.run(script))
+
+    await fan.page.until(is_quiet, "nobody asks")
+
+
+async def ended_as(house: House, secret: str) -> list[str | None]:
+    """Why what this secret is or was good for has ended, by the database."""
+    statement = "SELECT ended_reason FROM account_renewals WHERE $1 IN (secret_digest, former_digest)"
+    return [row["ended_reason"] for row in await house.db.fetch(statement, digest(secret))]
+
+
+async def use_key(fan: Fan, key: str) -> None:
+    """Enter a key of another device, as it was pasted."""
+    await fan.page.until_view("join")
+    await fan.page.run(
+        "document.querySelector('details').open = true; document.querySelector('#given-key').value = arguments[0]", key
+    )
+    await fan.page.click("#move-here")
 
 
 async def with_tickets(fan: Fan) -> None:
@@ -209,9 +269,113 @@ async def test_a_browser_that_others_use_can_forget(house: House) -> None:
         await page.until_view("pick")
 
         async def is_ended() -> bool:
-            rows = await house.db.fetch(
-                "SELECT ended_reason FROM account_renewals WHERE secret_digest = $1", digest(secret)
-            )
-            return [row["ended_reason"] for row in rows] == ["forgotten"]
+            return await ended_as(house, secret) == ["forgotten"]
 
         await page.until(is_ended, "the secret is good for nothing")
+
+
+async def test_an_answer_that_comes_after_forgetting_brings_nothing_back(house: House) -> None:
+    event = await house.event_with_room(paused=True)
+    async with fan_at(house, event) as fan:
+        page = fan.page
+        await fan.join()
+        await page.until_view("waiting")
+        (first,) = await page.tabs()
+        await plays(fan, **{NEXT: "hold"})
+        await fan.keep_account(renew_at="2026-01-01T00:00:00Z")
+        await until_played(fan)
+        kept = await fan.kept_account()
+        second = await page.new_tab()
+        await page.open(house.stack.page_url)
+        await page.until_shown("#forget")
+        await page.run("window.confirm = () => true; document.querySelector('#forget').click()")
+        await page.show_tab(first)
+        account = "return localStorage['taquilla.account'] ?? null"
+        assert await page.run(account) is None, "at once"
+        await plays(fan)
+        await until_nobody_asks(fan)
+        assert await page.run(account) is None
+
+        async def is_ended() -> bool:
+            return await ended_as(house, kept["next_secret"]) == ["forgotten"]
+
+        await page.until(is_ended, "the secrets are good for nothing")
+        await page.show_tab(second)
+
+        async def is_gone() -> bool:
+            return await page.shows('main[data-view="events"]') and not await page.shows("#forget")
+
+        await page.until(is_gone, "the page begins anew")
+
+
+async def test_a_key_in_place_of_an_account_is_asked_for_and_used_in_spite_of_a_reload(house: House) -> None:
+    event = await house.event_with_room(paused=True)
+    async with fan_at(house, event) as first, fan_at(house, await house.event()) as second:
+        await first.join()
+        await first.page.until_view("waiting")
+        await with_tickets(second)
+        bought, mine = second.event_id, await second.kept_account()
+        second.event_id = event
+        await second.come()
+        await use_key(second, "\u3042\u3044")
+        await second.page.until_text("details .danger", "not valid")
+        await plays(second, **{NEXT: "lose"})
+        await second.page.run("window.says = false")
+        key = f"\u2068{await first.spare_key()}\u2069\n"
+        await use_key(second, key)
+        assert await second.kept_account() == mine
+        second.event_id = bought
+        await second.come()
+        await second.until_tickets(1)
+
+        second.event_id = event
+        await second.come()
+        await plays(second, **{NEXT: "lose"})
+        await use_key(second, key)
+        await until_played(second)
+        assert await second.kept_account() == mine, "nobody knows yet"
+        await second.page.reload()
+        await second.page.until_view("waiting")
+        assert (await second.kept_account())["account_id"] == (await first.kept_account())["account_id"]
+        assert await ended_as(house, mine["secret"]) == ["forgotten"]
+        assert await second.page.run("return localStorage['taquilla.moving'] ?? null") is None
+
+
+async def test_a_renewal_under_way_does_not_undo_a_move(house: House) -> None:
+    event = await house.event_with_room(paused=True)
+    async with fan_at(house, event) as first, fan_at(house, event) as second:
+        for fan in (first, second):
+            await fan.join()
+            await fan.page.until_view("waiting")
+        await second.page.click("main .row button")
+        await second.page.until_view("join")
+        await plays(second, **{NEXT: "hold"})
+        await second.keep_account(renew_at="2026-01-01T00:00:00Z")
+        await until_played(second)
+        await use_key(second, await first.spare_key())
+        await plays(second)
+        await second.page.until_view("waiting")
+        await until_nobody_asks(second)
+        assert (await second.kept_account())["account_id"] == (await first.kept_account())["account_id"]
+
+
+async def test_a_refusal_by_others_than_booking_costs_no_account(house: House) -> None:
+    """Something in between answers 401, then the room refuses a token that is new: the account and the place stay."""
+    event = await house.event_with_room(paused=True)
+    async with fan_at(house, event) as fan:
+        page = fan.page
+        await fan.join()
+        await page.until_view("waiting")
+        before = await fan.kept_account()
+        await plays(fan, **{NEXT: ["", {"status": 401}]})
+        await fan.keep_account(renew_at="2026-01-01T00:00:00Z")
+        await until_played(fan)
+        await until_nobody_asks(fan)
+        assert (await fan.kept_account())["secret"] == before["secret"]
+        await plays(fan, **{"/queue": [json.dumps({"code": "not-signed-in"}), {"status": 401}]})
+        await fan.house.set_room(event, paused=False)
+        await until_played(fan, 4)
+        assert (await fan.kept_account())["account_id"] == before["account_id"]
+        assert not await page.shows('main[data-view="join"]')
+        await plays(fan)
+        await page.until_view("pick")

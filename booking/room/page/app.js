@@ -1,6 +1,6 @@
 // The page: which event, who we are, where we stand, and the view that shows it.
 
-import {Account} from "./account.js";
+import {Account, keyIn} from "./account.js";
 import {BotCheck} from "./bot_check.js";
 import {drawFrame, report, showTitle, showTrouble} from "./frame.js";
 import * as memory from "./memory.js";
@@ -66,8 +66,15 @@ class App {
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.#lookAgain());
     addEventListener("pageshow", ({persisted}) => persisted && this.#lookAgain());
     this.draw();
+    this.#goOnMoving();
     if (this.eventId) await this.#openEvent({steal: memory.takesTab.take()});
     else await this.#listEvents();
+  }
+
+  // A key was being used when the page was left.
+  #goOnMoving() {
+    const {key} = memory.moving.read() ?? {};
+    if (key) this.#useKey(key).catch(report);
   }
 
   // ---------------------------------------------------------------- beginning
@@ -184,8 +191,18 @@ class App {
     await this.queue.takeOver();
   }
 
-  // Go on with an account that began on another device. Returns whether the key was good.
-  async moveHere(key) {
+  // Go on with an account that began on another device, unless there is one whose tickets are dearer. False: no good key.
+  async moveHere(text) {
+    const key = keyIn(text);
+    if (!key) return false;
+    return this.account.token && !confirm(say("move.sure")) ? null : this.#useKey(key);
+  }
+
+  spareKey() {
+    return this.account.spare(this.#trouble);
+  }
+
+  async #useKey(key) {
     const good = await this.account.moveHere(key, this.#trouble);
     if (good) location.reload();
     return good;

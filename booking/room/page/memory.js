@@ -41,9 +41,15 @@ export const account = {
   write: (value) => write("taquilla.account", value),
 };
 
+// A key of another device that is being used: {key, next}, until somebody has decided.
+export const moving = {
+  read: () => read("taquilla.moving"),
+  write: (value) => write("taquilla.moving", value),
+};
+
 // Everything that could tell who was here: the account, this browser's secret, the sales.
 export function forgetAll() {
-  const mine = (name) => /^taquilla\.(account|session|(sale|code)\..*)$/.test(name);
+  const mine = (name) => /^taquilla\.(account|moving|session|(sale|code)\..*)$/.test(name);
   for (const name of kept ? Object.keys(kept).filter(mine) : []) kept.removeItem(name);
   loose.clear();
 }

@@ -102,10 +102,10 @@ export class Sale {
     await this.#begin({name: "withdraw", method: "POST", path});
   }
 
-  // With what Stripe's code lets the bank ask; empty when nobody is asked any more, or nobody knows just now.
-  async pageSecret() {
+  // With what Stripe's code lets the bank ask about this operation; empty when nobody is asked any more, or nobody knows just now.
+  async pageSecret(id) {
     try {
-      const {body} = await this.account.call(this.line, "GET", `/v1/payments/${this.charge.operation_id}/page-secret`);
+      const {body} = await this.account.call(this.line, "GET", `/v1/payments/${id}/page-secret`);
       return body.secret;
     } catch (error) {
       if (!(error instanceof Refusal) && !(error instanceof NoAnswer)) throw error;

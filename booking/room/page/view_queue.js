@@ -144,7 +144,7 @@ function moveAway(app) {
   const open = async () => {
     let key;
     try {
-      key = await app.account.spare();
+      key = await app.spareKey();
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       return setText(problem, refusalWords(error));
@@ -162,7 +162,7 @@ function moveAway(app) {
 function moveHere(app) {
   const field = h("textarea", {id: "given-key", rows: "3", spellcheck: "false", autocomplete: "off"});
   const problem = h("p", {className: "danger", role: "alert"});
-  const act = async () => setText(problem, (await app.moveHere(field.value.replace(/\s+/g, ""))) ? "" : say("move.refused"));
+  const act = async () => setText(problem, (await app.moveHere(field.value)) === false ? say("move.refused") : "");
   return h("details", {}, h("summary", {}, say("move.have")), h("p", {}, say("move.warn")),
     h("label", {htmlFor: "given-key"}, say("move.key")), field, problem, button(say("move.here"), act, {id: "move-here"}));
 }

@@ -161,15 +161,15 @@ export function unknown(app) {
 // The bank asks the buyer: on a page of its own beside this one, or on this one by Stripe's code. This one goes on by itself.
 export function action(app) {
   const {sale} = app;
-  const asked = sale.charge.next_action;
+  const {next_action: asked, operation_id: id} = sale.charge;
   const address = asked.replace(/^redirect:/, "");
   const time = deadline(app);
   const problem = h("p", {className: "danger", role: "alert", id: "bank-problem"});
   const here = asked.startsWith("stripe:") && app.stripeKey;
   const answer = async () => {
-    const secret = await sale.pageSecret();
+    const secret = await sale.pageSecret(id);
     setText(problem, secret ? await bankAsks(app.stripeKey, secret) : "");
-    if (secret) await sale.pageSecret(); // the provider is asked at once
+    if (secret) await sale.pageSecret(id); // the provider is asked at once, also when the order is gone by now
     await sale.refresh();
   };
   const link = here ? button(say("action.answer"), answer, {className: "main", id: "bank"})

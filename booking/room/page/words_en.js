@@ -37,6 +37,7 @@ export default {
   "move.open": "Continue on another device", "move.title": "Continue on another device",
   "move.words": "Open this event on the other device and give it this key. It works once, within 15 minutes. Whoever uses it has your place and your tickets: show it to nobody.",
   "move.key": "Key", "move.copy": "Copy", "move.have": "I have a place on another device",
+  "move.sure": "This browser has an account already. With the key, its place and its tickets go from here and cannot be brought back. Have you saved your tickets?",
   "move.warn": "Only enter a key of your own. With somebody else's key your tickets would be theirs.", "move.here": "Continue here", "move.refused": "This key is not valid.",
   "pick.title": "Pick your seats", "pick.turn": "Your turn lasts {left} more",
   "pick.chosen": "Your choice", "pick.none": {one: "Nothing chosen yet. You may take up to {count}.", other: "Nothing chosen yet. You may take up to {count}."},

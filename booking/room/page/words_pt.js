@@ -37,6 +37,7 @@ export default {
   "move.open": "Continuar noutro aparelho", "move.title": "Continuar noutro aparelho",
   "move.words": "Abra este evento no outro aparelho e dê-lhe esta chave. Serve uma vez, durante 15 minutos. Quem a usar fica com o seu lugar e os seus bilhetes: não a mostre a ninguém.",
   "move.key": "Chave", "move.copy": "Copiar", "move.have": "Tenho um lugar noutro aparelho",
+  "move.sure": "Este navegador já tem uma conta. Com a chave, o lugar e os bilhetes dela saem daqui e não podem ser recuperados. Guardou os bilhetes?",
   "move.warn": "Introduza apenas uma chave sua. Com a chave de outra pessoa, os bilhetes seriam dela.", "move.here": "Continuar aqui", "move.refused": "Esta chave não é válida.",
   "pick.title": "Escolha os seus lugares", "pick.turn": "A sua vez dura mais {left}",
   "pick.chosen": "A sua escolha", "pick.none": {one: "Ainda nada escolhido. Pode levar até {count}.", other: "Ainda nada escolhido. Pode levar até {count}."},
