@@ -1,4 +1,4 @@
-"""How often the page asks for its place: as the room says, also when it keeps nobody waiting for news (R19, R41)."""
+"""What the page's modules ask for, and how often: as the room says, and for what it was at the time (R19, R41)."""
 
 from __future__ import annotations
 
@@ -33,6 +33,35 @@ return (async () => {
   return calls;
 })();
 """
+# A spare key while another tab renews: with a line that is dead for once. And a bank's answer when the order has gone.
+_ASK_LATE = """
+return (async () => {
+  const files = ["/account.js", "/net.js", "/sale.js"];
+  const [{Account}, {NoAnswer}, {Sale}] = await Promise.all(files.map((one) => import(one)));
+  let dead = true;
+  const told = [], secretOf = () => JSON.parse(localStorage["taquilla.account"]).secret;
+  localStorage["taquilla.account"] = JSON.stringify({account_id: "a", access_token: "t", secret: "s"});
+  const body = {account_id: "a", access_token: "u", access_expires_at: "2027-01-01", server_time: "2026-12-01"};
+  const line = {
+    async call(method, path, {body: {secret}}) {
+      if (path === "/v1/renewals/next") await new Promise((done) => setTimeout(done, 50));
+      else if (!dead) told.push(secret === secretOf() ? "the good secret" : "a used secret");
+      else {
+        dead = false;
+        throw new NoAnswer("no network");
+      }
+      return {body};
+    },
+  };
+  const renewed = new Account(line).renew("t");
+  const key = await new Account(line).spare((error) => error && told.push("trouble"));
+  await renewed;
+  const asked = async (_, method, path) => { told.push(path); return {body: {secret: "x"}}; };
+  const sale = new Sale(null, 1, {call: asked}, {read: () => ({})}, {turn: () => ({}), changed() {}});
+  await sale.pageSecret("7").catch((error) => told.push(String(error)));
+  return [key.length, ...told];
+})();
+"""
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -61,3 +90,13 @@ async def test_a_full_room_that_keeps_nobody_is_asked_as_seldom_as_it_says() -> 
             await page.open(f"{url}/page.css")
             assert await page.run(_COUNT_CALLS, 0) == 2, "the place, one question, and then forty seconds"
             assert await page.run(_COUNT_CALLS, 3_200) == 3, "who was kept for news may come again at once"
+
+
+async def test_what_is_asked_late_is_asked_about_what_it_was() -> None:
+    """A spare key is asked for with the secret of the moment and in sight; a bank's answer is that to its operation."""
+    need_chromium()
+    with files_of_the_page() as url, browsers() as lent:
+        async with lent.lent() as page:
+            await page.open(f"{url}/page.css")
+            told = await page.run(_ASK_LATE)
+    assert told == [32, "trouble", "the good secret", "/v1/payments/7/page-secret"]
