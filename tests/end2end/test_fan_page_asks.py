@@ -37,7 +37,7 @@ return (async () => {
 _ASK_LATE = """
 return (async () => {
   const files = ["/account.js", "/net.js", "/sale.js"];
-  const [{Account}, {NoAnswer}, {Sale}] = await Promise.all(files.map((one) => import(one)));
+  const [{Account}, {NoAnswer, Refusal}, {Sale}] = await Promise.all(files.map((one) => import(one)));
   let dead = true;
   const told = [], secretOf = () => JSON.parse(localStorage["taquilla.account"]).secret;
   localStorage["taquilla.account"] = JSON.stringify({account_id: "a", access_token: "t", secret: "s"});
@@ -59,6 +59,16 @@ return (async () => {
   const asked = async (_, method, path) => { told.push(path); return {body: {secret: "x"}}; };
   const sale = new Sale(null, 1, {call: asked}, {read: () => ({})}, {turn: () => ({}), changed() {}});
   await sale.pageSecret("7").catch((error) => told.push(String(error)));
+  // A successor that somebody has used before: another one is named.
+  const named = [], fields = [{pointer: "/next_secret"}];
+  const again = new Account({
+    async call(method, path, {body: {next_secret: next}}) {
+      if (named.push(next) === 1) throw new Refusal(422, {code: "invalid-request", fields});
+      return {body: {...body, access_token: "v"}};
+    },
+  });
+  const failed = await again.renew("u").catch((error) => error);
+  told.push(failed instanceof NoAnswer, await again.renew("u"), named[0] !== named[1] && named[1] === secretOf());
   return [key.length, ...told];
 })();
 """
@@ -99,4 +109,4 @@ async def test_what_is_asked_late_is_asked_about_what_it_was() -> None:
         async with lent.lent() as page:
             await page.open(f"{url}/page.css")
             told = await page.run(_ASK_LATE)
-    assert told == [32, "trouble", "the good secret", "/v1/payments/7/page-secret"]
+    assert told == [32, "trouble", "the good secret", "/v1/payments/7/page-secret", True, True, True]
