@@ -119,13 +119,17 @@ class OpsWall(QWidget):
         written = value_words(tile.name, value)
         if old:
             return written, _("Old"), "off", more
-        for alarm in self._board.alarms:
-            if alarm.figure in tile.alarms and alarm.event_id in {None, self._board.event_id}:
-                bad = alarm.severity is OpsSeverity.CRITICAL
-                limit = _("limit {limit}").format(limit=value_words(alarm.figure, alarm.raise_at))
-                # The number first: it is what is still read where the line is cut.
-                named = limit if alarm.figure == tile.name else figures().joined((limit, figure_name(alarm.figure)))
-                return written, _("Too high"), "bad" if bad else "trouble", named
+        ours = [
+            alarm for alarm in self._board.alarms
+            if alarm.figure in tile.alarms and alarm.event_id in {None, self._board.event_id}
+        ]  # fmt: skip
+        if ours:
+            alarm = min(ours, key=lambda one: one.figure != tile.name)  # rather of the number that stands there
+            bad = any(one.severity is OpsSeverity.CRITICAL for one in ours)
+            limit = _("limit {limit}").format(limit=value_words(alarm.figure, alarm.raise_at))
+            # The number first: it is what is still read where the line is cut.
+            named = limit if alarm.figure == tile.name else figures().joined((limit, figure_name(alarm.figure)))
+            return written, _("Too high"), "bad" if bad else "trouble", named
         return written, _("Well") if self._board.rule_of(tile.name) is not None else "", "good", more
 
     def _build(self, theme: Theme) -> None:

@@ -111,6 +111,7 @@ async def test_fewer_are_let_in_while_the_database_is_slow_and_all_come_back(tmp
 
 
 @pytest.mark.long
+@pytest.mark.timeout(2_400)
 async def test_two_thousand_fans_with_the_controller_and_at_a_fixed_rate(tmp_path: Path) -> None:
     """The same people, the same slowness: half within 5 s, less than 20 % too much on the way back, no ticket fewer."""
     with_it = await rushed(tmp_path / "controller", 900, *_LONG, "--admission", "automatic")

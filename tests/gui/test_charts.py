@@ -148,6 +148,20 @@ def test_a_limit_in_reach_is_drawn_and_one_far_off_does_not_flatten_the_curve(th
     assert strip.top < 100
 
 
+def test_words_of_limits_that_lie_close_together_stand_beside_each_other(theme: Theme) -> None:
+    strip = ChartStrip(theme, PLAN)
+    strip.resize(700, 70)
+    strip.show_data(table([4_000.0] * 60), Span(0.0, 60.0), ())
+    strip.show_limits(
+        (Limit(300.0, "alarm from 300"), Limit(75.0, "alarm from 75"), Limit(3_000.0, "alarm from 3,000"))
+    )
+    strip.grab()
+    first, second, third = (box for _limit, _words, box in strip.limit_boxes())
+    assert not first.intersects(second)
+    assert second.left() > first.right()
+    assert third.left() == first.left(), "there is room for it where limits stand"
+
+
 def _close(one: QColor, other: QColor) -> bool:
     return abs(one.red() - other.red()) + abs(one.green() - other.green()) + abs(one.blue() - other.blue()) < 60
 

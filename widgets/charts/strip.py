@@ -221,23 +221,32 @@ class ChartStrip(QWidget):
         painter.drawPixmap(plot.topLeft(), self._layer.picture)
         painter.setOpacity(1.0)
 
-    def _paint_limits(self, painter: QPainter) -> None:
-        plot = self.plot
-        metrics = self._metrics[0]
-        painter.setFont(self._fonts[0])
+    def limit_boxes(self) -> list[tuple[Limit, str, QRectF]]:
+        """Limits in the picture, their words, and where these stand: beside each other if they are close."""
+        plot, metrics = self.plot, self._metrics[0]
+        boxes: list[tuple[Limit, str, QRectF]] = []
         for limit in self._limits:
             if limit.value > self._top:
                 continue
-            color = self._theme.color("danger" if limit.alarms else "text_muted")
             y = float(round(self._y_of(limit.value)))
-            paint_dashes(painter, plot, y, color)
-            painter.setPen(color)
             words = metrics.elidedText(limit.words, Qt.TextElideMode.ElideRight, int(plot.width() / 2))
             width, height = metrics.horizontalAdvance(words) + 6, metrics.height()
             top = y + 1 if y - height < plot.top() else y - height
             box = QRectF(plot.left(), top, width, height)  # over the oldest samples, in every language
-            ground = QColor(self._theme.color("surface"))
-            ground.setAlpha(205)
+            for _limit, _words, other in boxes:
+                if box.intersects(other):
+                    box.moveLeft(other.right() + 4)
+            boxes.append((limit, words, box))
+        return boxes
+
+    def _paint_limits(self, painter: QPainter) -> None:
+        painter.setFont(self._fonts[0])
+        ground = QColor(self._theme.color("surface"))
+        ground.setAlpha(205)
+        for limit, words, box in self.limit_boxes():
+            color = self._theme.color("danger" if limit.alarms else "text_muted")
+            paint_dashes(painter, self.plot, float(round(self._y_of(limit.value))), color)
+            painter.setPen(color)
             painter.fillRect(box, ground)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, words)
 
