@@ -37,7 +37,7 @@ from tests.unit.devices.zvt_referee import Reading, read_capture, tshark
 EUR = 0x978
 NOT_IN_THE_DISSECTOR = {messages.REPEAT_RECEIPT, messages.STATUS_ENQUIRY, messages.ABORT_REQUEST}
 """Commands of ours that this version of it does not name; their answers it reads."""
-FAST = ZvtSettings("127.0.0.1", connect_s=2, t3_s=0.3, t4_s=0.3, busy_limit_s=3, verdict_s=1)
+FAST = ZvtSettings("127.0.0.1", connect_s=2, t3_s=1.5, t4_s=1.5, busy_limit_s=8, verdict_s=4)
 
 
 @dataclass
