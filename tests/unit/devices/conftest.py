@@ -14,7 +14,7 @@ from app.devices.zvt.simulator.machine import Machine
 from app.devices.zvt.simulator.scenes import Delays, Scene, SceneName, Script
 from app.devices.zvt.simulator.server import SimulatedTerminal
 
-FAST = ZvtSettings("127.0.0.1", connect_s=2, t3_s=0.4, t4_s=0.4, busy_limit_s=5, verdict_s=1)
+FAST = ZvtSettings("127.0.0.1", connect_s=2, t3_s=1.2, t4_s=1.2, busy_limit_s=8, verdict_s=1)
 
 
 @dataclass
