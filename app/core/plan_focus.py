@@ -25,13 +25,14 @@ class FocusSource(StrEnum):
 
 
 def focus_of(draft: PlanDraft) -> tuple[Place, FocusSource]:
-    """The point, and how it is known; of a plan without seats the middle of the hall's upper edge."""
+    """The point, and how it is known. Without seats the upper edge is that of the standing places, else the hall's."""
     if draft.focal is not None:
         return draft.focal, FocusSource.PLAN
     stages = [shape for shape in draft.shapes if names_focus(shape.text)]
     if stages:
         return _middle_of(max(stages, key=_size_of)), FocusSource.STAGE
     boxes = _BOXES.of((row for row in draft.rows if row.seats), _box_of)
+    boxes = boxes or [_box_of_shape(one.area) for one in draft.standing]
     if not boxes:
         return (draft.width / 2, 0.0), FocusSource.UPPER_EDGE
     left, right = min(box[0] for box in boxes), max(box[1] for box in boxes)
@@ -42,6 +43,15 @@ def _box_of(row: DraftRow) -> tuple[float, float, float]:
     """Left, right and top of the seats of a row."""
     xs = [seat.x for seat in row.seats]
     return min(xs), max(xs), min(seat.y for seat in row.seats)
+
+
+def _box_of_shape(shape: DraftShape) -> tuple[float, float, float]:
+    """Left, right and top of a shape as it is drawn, turned about its place."""
+    left, top, right, bottom = bounds_of(shape)
+    corners = shape.points or ((left, top), (right, top), (right, bottom), (left, bottom))
+    places = [turned(corner, (shape.x, shape.y), shape.rotation) for corner in corners]
+    xs = [x for x, _y in places]
+    return min(xs), max(xs), min(y for _x, y in places)
 
 
 _BOXES: Final[Memo[DraftRow, tuple[float, float, float]]] = Memo()

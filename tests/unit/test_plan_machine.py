@@ -393,3 +393,22 @@ def test_any_edits_go_back_exactly_and_what_may_be_saved_is_taken(long: bool) ->
         suppress_health_check=list(HealthCheck),
     )
     run_state_machine_as_test(DrawingMachine, settings=chosen)
+
+
+@pytest.mark.parametrize(
+    "area",
+    [
+        DraftShape(0, "rectangle", 100.0, 50.0, 60.0, 40.0),
+        DraftShape(0, "rectangle", 100.0, 50.0, 60.0, 40.0, rotation=30.0),
+        DraftShape(0, "ellipse", 100.0, 50.0, 60.0, 40.0, rotation=45.0),
+        DraftShape(0, "polygon", 10.0, 20.0, points=((10.0, 20.0), (90.0, 30.0), (40.0, 80.0)), rotation=15.0),
+    ],
+    ids=lambda area: f"{area.shape} {area.rotation:g}",
+)
+def test_people_in_a_hall_of_standing_places_alone_look_to_their_upper_edge(area: DraftShape) -> None:
+    draft = edits.add_category(edits.rename_plan(empty_plan(), "Hall"), "Floor", "#0f34b4")
+    draft = add_standing(draft, "Floor", 100, draft.categories[0].category_id, area)
+    assert not draft.rows
+    reading = read_any_plan(write_plan(draft), ReadOptions(frozenset()))
+    assert reading.plan is not None, reading.faults
+    derived_alike(draft, reading.plan)
