@@ -41,20 +41,26 @@ async def let_go(desk: Desk, sale: Sale) -> None:
 
 
 async def follow_let_go(desk: Desk) -> int:
-    """Tell the API of all orders that were let go; how many it still does not know of.
+    """Tell the API of all orders that were let go; how many are left.
+
+    An order of a sale that is still open is left alone, and stays on the list: it may be written down and not ended
+    yet, at this very moment. When the sale has ended, the order tells what there is to do.
 
     Raises:
         BookingClientError: it did not answer.
     """
+    left = 0
     for order_id in await desk.journal.orders_let_go():
-        if not _is_wanted(desk, order_id):
-            await _tell(desk, order_id)
+        if _is_wanted(desk, order_id):
+            left += 1
+            continue
+        await _tell(desk, order_id)
         await desk.journal.forget_order(order_id)
-    return 0
+    return left
 
 
 def _is_wanted(desk: Desk, order_id: OrderId) -> bool:
-    """The console died before the sale ended: it goes on."""
+    """The sale is about to end, or the console died before it ended: then it goes on."""
     shown = () if desk.store.sale is None else (desk.store.sale,)
     open_ones = (sale for sale in (*desk.store.parked, *shown) if not sale.ended)
     return any(sale.order is not None and sale.order.order_id == order_id for sale in open_ones)

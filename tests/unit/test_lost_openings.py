@@ -149,6 +149,32 @@ async def test_a_sale_that_goes_on_after_a_crash_is_not_let_go(counter: Counter)
     assert (await pay_card(again.desk)).state is SaleState.PAID
 
 
+async def test_who_follows_between_the_two_writes_of_a_release_forgets_nothing(counter: Counter) -> None:
+    """The order is on the list, and the sale has not ended yet: it is not forgotten, and told of once it has."""
+    await counter.hold(0)
+    await lose_opening(counter)
+    assert counter.sale.order is not None
+    await counter.desk.journal.let_order_go(counter.sale.order.order_id)
+    assert await follow_let_go(counter.desk) == 1
+    counter.server.fail(Fault.UNREACHABLE, "", times=999)
+    assert (await release_hold(counter.desk)).state is SaleState.ABANDONED
+    counter.server.heal()
+    assert await follow_let_go(counter.desk) == 0
+    assert (statuses(counter), orders(counter)) == ([OperationStatus.DECLINED], [OrderStatus.CANCELLED])
+
+
+async def test_a_sale_that_was_paid_after_all_takes_its_order_off_the_list(counter: Counter) -> None:
+    await counter.hold(0)
+    await lose_opening(counter)
+    assert counter.sale.order is not None
+    await counter.desk.journal.let_order_go(counter.sale.order.order_id)
+    assert (await pay_card(counter.desk)).state is SaleState.PAID
+    counter.desk.store.put_sale(None)
+    assert await follow_let_go(counter.desk) == 0
+    assert await counter.desk.journal.orders_let_go() == ()
+    assert orders(counter) == [OrderStatus.CONFIRMED]
+
+
 async def test_an_order_whose_checkout_was_not_answered_is_cancelled_with_the_sale(counter: Counter) -> None:
     await counter.hold(0)
     counter.server.fail(Fault.ANSWER_LOST, "/checkout", times=3)
