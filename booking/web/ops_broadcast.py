@@ -44,7 +44,12 @@ class _Client:
             self._missed = message
             return
         self._last, self._missed, self._since = message, None, self._loop.time()
-        self._on_its_way = asyncio.ensure_future(self._send(message))
+        try:
+            self._on_its_way = asyncio.ensure_future(self._send(message))
+        except Exception as error:  # noqa: BLE001 - whatever one client's server says, the others get their frame
+            if not self.ended.done():
+                self.ended.set_exception(error)
+            return
         self._on_its_way.add_done_callback(self._taken)
 
     def look(self, now: float) -> None:

@@ -182,3 +182,30 @@ async def test_when_nobody_looks_on_nothing_runs() -> None:
     house.word()
     await again.until("statement 2")
     await house.end()
+
+
+async def test_a_send_that_fails_at_once_ends_its_client_alone() -> None:
+    """A server may refuse a frame before there is a future: the task that tells all must not end by it."""
+    house, well = House(), Client()
+
+    def gone(_message: Any) -> Awaitable[None]:
+        raise RuntimeError("the connection is closed")
+
+    try:
+        house.word()
+        house.follow(well)
+        await well.until("statement 1")
+        broken = house.follow(gone)
+        with pytest.raises(RuntimeError, match="closed"):
+            await asyncio.wait_for(broken, SOON_S)
+        late = Client()
+        house.follow(late)
+        await late.until("statement 1")
+        house.broadcast._clients.add(ops_broadcast._Client(gone))
+        house.word()
+        await well.until("statement 2")
+        house.word()
+        await well.until("statement 3")
+        await late.until("statement 3")
+    finally:
+        await house.end()
