@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -39,16 +39,6 @@ from app.screens.words import _ADVICE, advice_for
 from backend_client.errors import AnswerUnknownError, ServiceUnavailableError
 from backend_client.wire import EventId, OperationStatus, PaymentOperation
 from tests.unit.counter import Counter, make_counter, open_journal
-
-
-@pytest.fixture
-async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
-    journal = open_journal(tmp_path)
-    made = make_counter(journal)
-    await made.open()
-    yield made
-    await made.desk.client.close()
-    await journal.close()
 
 
 def state_of(counter: Counter) -> SaleState:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,17 +16,7 @@ from app.core.store import NoticeCode
 from backend_client.errors import AnswerUnknownError, BookingClientError, refusal
 from backend_client.testing import Fault
 from backend_client.wire import ErrorCode, Problem
-from tests.unit.counter import Counter, make_counter, open_journal
-
-
-@pytest.fixture
-async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
-    journal = open_journal(tmp_path)
-    made = make_counter(journal)
-    await made.open()
-    yield made
-    await made.desk.client.close()
-    await journal.close()
+from tests.unit.counter import Counter
 
 
 async def lose_hold(counter: Counter) -> Sale:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from app.actions.hold_seats import expire_due, release_hold
@@ -18,17 +15,7 @@ from app.core.sale import Sale, SaleState
 from backend_client.errors import AnswerUnknownError, NothingDoneError
 from backend_client.testing import Fault
 from backend_client.wire import OperationStatus, OrderStatus
-from tests.unit.counter import Counter, make_counter, open_journal
-
-
-@pytest.fixture
-async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
-    journal = open_journal(tmp_path)
-    made = make_counter(journal)
-    await made.open()
-    yield made
-    await made.desk.client.close()
-    await journal.close()
+from tests.unit.counter import Counter
 
 
 async def lose_opening(counter: Counter) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,17 +11,7 @@ from app.actions.follow_seats import _reload
 from app.actions.show_event import open_event
 from backend_client.seat_frames import Snapshot
 from backend_client.wire import EventId
-from tests.unit.counter import Counter, make_counter, open_journal
-
-
-@pytest.fixture
-async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
-    journal = open_journal(tmp_path)
-    made = make_counter(journal)
-    await made.open()
-    yield made
-    await made.desk.client.close()
-    await journal.close()
+from tests.unit.counter import Counter
 
 
 class Changing:

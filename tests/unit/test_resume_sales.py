@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -24,17 +22,7 @@ from app.devices.fake_terminal import LoseLine
 from backend_client.errors import AnswerUnknownError, NotSignedInError, ServiceUnavailableError
 from backend_client.testing import Fault
 from backend_client.wire import Role
-from tests.unit.counter import Counter, make_counter, open_journal
-
-
-@pytest.fixture
-async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
-    journal = open_journal(tmp_path)
-    made = make_counter(journal)
-    await made.open()
-    yield made
-    await made.desk.client.close()
-    await journal.close()
+from tests.unit.counter import Counter
 
 
 async def restart(counter: Counter) -> Counter:

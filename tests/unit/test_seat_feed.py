@@ -23,16 +23,6 @@ from tests.unit.counter import Counter, make_counter, open_journal, until
 
 
 @pytest.fixture
-async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
-    journal = open_journal(tmp_path)
-    made = make_counter(journal)
-    await made.open()
-    yield made
-    await made.desk.client.close()
-    await journal.close()
-
-
-@pytest.fixture
 async def following(counter: Counter) -> AsyncIterator[Counter]:
     task = asyncio.create_task(follow_seats(counter.desk, dial=counter.server.dial), name="follow")
     await until(lambda: feed_state(counter) is FeedState.LIVE)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -33,17 +31,7 @@ from backend_client.errors import AnswerUnknownError
 from backend_client.seat_frames import StaffStatus
 from backend_client.testing import Fault
 from backend_client.wire import OperationStatus, OrderStatus
-from tests.unit.counter import Counter, make_counter, open_journal, until
-
-
-@pytest.fixture
-async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
-    journal = open_journal(tmp_path)
-    made = make_counter(journal)
-    await made.open()
-    yield made
-    await made.desk.client.close()
-    await journal.close()
+from tests.unit.counter import Counter, until
 
 
 def statuses(counter: Counter, *seats: int) -> list[int]:

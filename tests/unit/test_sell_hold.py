@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from app.actions.finish_sale import park_sale, resume_parked
@@ -25,17 +22,7 @@ from backend_client.errors import AnswerUnknownError, BookingRefusedError, Servi
 from backend_client.seat_frames import StaffStatus
 from backend_client.testing import Fault
 from backend_client.wire import Role
-from tests.unit.counter import Counter, make_counter, open_journal
-
-
-@pytest.fixture
-async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
-    journal = open_journal(tmp_path)
-    made = make_counter(journal)
-    await made.open()
-    yield made
-    await made.desk.client.close()
-    await journal.close()
+from tests.unit.counter import Counter
 
 
 def statuses(counter: Counter, *seats: int) -> list[int]:

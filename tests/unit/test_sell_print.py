@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -22,17 +20,7 @@ from app.core.store import NoticeCode
 from app.devices.ticket_printer import PrintState
 from backend_client.testing import Fault
 from backend_client.wire import PrintJobStatus, TicketStatus
-from tests.unit.counter import Counter, make_counter, open_journal, until
-
-
-@pytest.fixture
-async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
-    journal = open_journal(tmp_path)
-    made = make_counter(journal)
-    await made.open()
-    yield made
-    await made.desk.client.close()
-    await journal.close()
+from tests.unit.counter import Counter, until
 
 
 async def test_print_that_ends_unknown_is_asked_and_not_repeated(counter: Counter) -> None:

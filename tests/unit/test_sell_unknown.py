@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,16 +35,6 @@ class DeafTerminal(FakeCardTerminal):
 
     async def last_transaction(self) -> TerminalResult | None:
         raise TerminalUnavailableError("no connection")
-
-
-@pytest.fixture
-async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
-    journal = open_journal(tmp_path)
-    made = make_counter(journal)
-    await made.open()
-    yield made
-    await made.desk.client.close()
-    await journal.close()
 
 
 class LineDiesAtTheEnd(FakeCardTerminal):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -24,22 +22,12 @@ from app.devices.card_terminal import TerminalResult
 from app.devices.fake_terminal import AwaitAbort, Decline, FakeCardTerminal, LoseLine
 from app.devices.ticket_printer import PrintState
 from backend_client.wire import PrintJobStatus
-from tests.unit.counter import Counter, make_counter, open_journal, until
+from tests.unit.counter import Counter, until
 
 
 def state_of(counter: Counter) -> SaleState:
     """Where the sale at the counter stands now."""
     return counter.sale.state
-
-
-@pytest.fixture
-async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
-    journal = open_journal(tmp_path)
-    made = make_counter(journal)
-    await made.open()
-    yield made
-    await made.desk.client.close()
-    await journal.close()
 
 
 async def test_a_payment_that_hangs_is_parked_and_the_next_customer_is_served_h5(counter: Counter) -> None:
