@@ -104,12 +104,20 @@ async def decide_item(
 
 
 async def _when_heard(db: Database, caller: Caller, before: ItemDetail, after: ItemDetail, wait_s: float) -> ItemDetail:
-    """The item once the worker has asked, or as it stands after a moment: it goes on asking by itself."""
+    """The item once the worker has asked, or as it stands after a moment: it goes on asking by itself.
+
+    What was said of an operation that had its answer is written before the item ends by it: seen between the two, the
+    item would be shown as open beside the very answer that settles it.
+    """
     loop = asyncio.get_running_loop()
     until = loop.time() + wait_s
-    while _heard_so_far(after) == _heard_so_far(before) and loop.time() < until:
-        await asyncio.sleep(_LOOK_EVERY_S)
+    operations = [operation.operation_id for operation in after.operations]
+    while loop.time() < until:
+        is_asked = await reconciliation_queries.is_asked_again(db, operations)
         after = await read_item(db, caller, after.item.item_id)
+        if not is_asked and _heard_so_far(after) != _heard_so_far(before):
+            break
+        await asyncio.sleep(_LOOK_EVERY_S)
     return after
 
 

@@ -192,6 +192,12 @@ async def note_reconfirmed(db: Database, operation_id: UUID, outcome: str, amoun
     await db.call(query("note_reconfirmed"), operation_id, outcome, amount_minor)
 
 
+async def is_asked_again(db: Database, operation_ids: Sequence[UUID]) -> bool:
+    """Whether an operation that has its answer waits to be asked about again (`note_reconfirmed` ends that)."""
+    asked: bool = (await db.fetch(query("is_asked_again"), list(operation_ids)))[0]["is_asked"]
+    return asked
+
+
 async def read_figures(db: Database) -> UnsettledFigures:
     """Open items by kind, operations without an answer by age."""
     items = await db.fetch(query("read_item_figures"))

@@ -82,15 +82,11 @@ async def test_money_that_a_supervisor_vouches_for_confirms_the_order(house: Hou
 
 async def test_asking_again_waits_for_the_worker_and_the_item_ends_by_itself(house: House) -> None:
     step, item = await unknown_authorization(house)
-
-    async def worker() -> None:
-        for _ in range(20):
-            await house.worker.work_once()
-            await asyncio.sleep(0.02)
-
-    running = asyncio.create_task(worker())
-    heard = await house.act(item, ItemAction.ASK_AGAIN, wait_s=5)
-    await running
+    asking = asyncio.create_task(house.act(item, ItemAction.ASK_AGAIN, wait_s=5))
+    while not asking.done():
+        await house.worker.work_once()
+        await asyncio.sleep(0.02)
+    heard = await asking
     assert heard.order is not None
     assert heard.order.status == "CONFIRMED"
     await house.work()

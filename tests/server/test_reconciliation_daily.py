@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from uuid import UUID
 
 import pytest
 
@@ -13,6 +14,7 @@ from booking.domain.model import ResultOutcome
 from booking.domain.states import OperationKind
 from booking.services import drive_operation, take_payment
 from booking.services.orders import order_as_it_stands
+from booking.store import reconciliation_queries
 from booking.store.database import Database
 from tests.server.box_office import count
 from tests.server.reconciliation_books import (
@@ -151,9 +153,17 @@ async def test_what_is_right_the_next_time_ends_its_item(comparison: Comparison)
     assert resolved[0]["resolution"].startswith("not found any more")
 
 
+@pytest.mark.parametrize("between_s", [0, 0.3], ids=["at-once", "a-worker-that-pauses-between-answer-and-end"])
 async def test_asking_again_about_what_only_we_have_ends_the_item_when_the_provider_agrees(
-    comparison: Comparison,
+    comparison: Comparison, monkeypatch: pytest.MonkeyPatch, between_s: float
 ) -> None:
+    note = reconciliation_queries.note_reconfirmed
+
+    async def note_later(db: Database, operation_id: UUID, outcome: str, amount_minor: int) -> None:
+        await asyncio.sleep(between_s)
+        await note(db, operation_id, outcome, amount_minor)
+
+    monkeypatch.setattr(reconciliation_queries, "note_reconfirmed", note_later)
     await ours_only(comparison)
     await comparison.run()
     item = await comparison.house.item("ours-only")
