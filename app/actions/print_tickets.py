@@ -86,13 +86,12 @@ async def _open_job(desk: Desk, sale: Sale, printer: TicketPrinter, tickets: tup
     sale = await desk.keep(replace(sale.after(SaleStep.PRINT_BEGUN), print_job=job))
     try:
         opened = await desk.client.open_print_job(tickets[0].order_id, ticket_ids, printer.name, key=job.key)
+        sent = replace(job, print_job_id=opened.print_job_id, status=PrintJobStatus.SENT)
+        return await desk.keep(replace(sale, print_job=sent))
     except BaseException:
-        desk.show(
-            sale.after(SaleStep.PRINT_ENDED_OTHERWISE)
-        )  # nothing is printed; the journal's PRINTING says the same
+        # Nothing is printed, and nobody is at it any more; what the journal has of it says the same.
+        desk.show(sale.after(SaleStep.PRINT_ENDED_OTHERWISE))
         raise
-    job = replace(job, print_job_id=opened.print_job_id, status=PrintJobStatus.SENT)
-    return await desk.keep(replace(sale, print_job=job))
 
 
 def _sheet_of(desk: Desk, sale: Sale, event: EventDetail, tickets: tuple[Ticket, ...]) -> TicketSheet:
@@ -106,6 +105,7 @@ def _sheet_of(desk: Desk, sale: Sale, event: EventDetail, tickets: tuple[Ticket,
             amount_minor=ticket.amount_minor,
             currency=ticket.currency,
             code=ticket.code,
+            row_kind=ticket.seat.row_kind,
         )
         for ticket in tickets
     )

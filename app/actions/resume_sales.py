@@ -196,7 +196,7 @@ async def _resume_printing(desk: Desk, sale: Sale) -> Sale:
     back = sale.after(SaleStep.PRINT_ENDED_OTHERWISE)
     job = sale.print_job
     if job is None or job.status is not PrintJobStatus.SENT:
-        return await desk.keep(back)
-    sale = await desk.keep(replace(back, print_job=replace(job, status=PrintJobStatus.UNKNOWN)))
+        return await desk.keep_fact(back)
+    sale = await desk.keep_fact(replace(back, print_job=replace(job, status=PrintJobStatus.UNKNOWN)))
     desk.store.post(Notice(NoticeCode.PRINT_UNKNOWN, sale_id=sale.sale_id))
     return sale

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -14,8 +15,9 @@ from app.actions.hold_seats import release_hold
 from app.actions.leave_sale import leave_paid_parts
 from app.actions.pay_card import pay_card
 from app.actions.pay_cash import pay_cash
-from app.actions.print_tickets import print_tickets
+from app.actions.print_tickets import print_tickets, report_print
 from app.actions.resolve_unknown import resolve_unknown
+from app.actions.resume_sales import resume_open_sales
 from app.actions.return_money import ReturnDeclinedError, follow_returns, return_money, returns_of
 from app.core.errors import (
     JournalAfterAskingError,
@@ -26,7 +28,7 @@ from app.core.errors import (
     SaleNotReadyError,
     TerminalUnsettledError,
 )
-from app.core.sale import Sale, SaleId, SaleState, UnknownReason
+from app.core.sale import PrintAttempt, Sale, SaleId, SaleState, SaleStep, UnknownReason
 from app.devices.card_terminal import (
     TerminalBusyError,
     TerminalRefusedError,
@@ -37,7 +39,7 @@ from app.journal.journal import Journal
 from app.screens.refusal_words import refusal_words
 from app.screens.words import _ADVICE, advice_for
 from backend_client.errors import AnswerUnknownError, ServiceUnavailableError
-from backend_client.wire import EventId, OperationStatus, PaymentOperation
+from backend_client.wire import EventId, OperationStatus, PaymentOperation, PrintJobId, PrintJobStatus
 from tests.unit.counter import Counter, make_counter, open_journal
 
 
@@ -173,6 +175,42 @@ async def test_what_has_happened_is_shown_though_it_cannot_be_written(
     with pytest.raises(JournalWriteError):
         await print_tickets(counter.desk)
     assert state_of(counter) is SaleState.PAID
+
+
+@pytest.mark.parametrize("written", [0, 1, 2])
+async def test_a_print_that_cannot_be_written_down_leaves_the_counter_free_and_prints_once(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch, written: int
+) -> None:
+    """Nobody is at the printer any more, so the sale is not shown as being printed: the clerk could not go on."""
+    await counter.hold(0)
+    await pay_cash(counter.desk, 4500)
+    disk = FullDisk(counter, monkeypatch, written)
+    with pytest.raises(JournalWriteError):
+        await print_tickets(counter.desk)
+    assert state_of(counter) is SaleState.PAID
+    assert len(counter.printer.sheets) == (written == 2)
+    disk.heal()
+    if not counter.printer.sheets:
+        assert (await print_tickets(counter.desk)).state is SaleState.DONE
+    await report_print(counter.desk, counter.sale)
+    assert state_of(counter) is SaleState.DONE
+    assert len(counter.printer.sheets) == 1
+    assert len(counter.server.house.print_jobs) == 1
+
+
+async def test_a_print_that_a_crash_left_is_not_shown_as_running_on_a_full_disk(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await counter.hold(0)
+    await pay_cash(counter.desk, 4500)
+    begun = counter.sale.after(SaleStep.PRINT_BEGUN)
+    job = PrintAttempt("key", (), PrintJobId(UUID(int=5)), PrintJobStatus.SENT)
+    await counter.desk.journal.save_sale(replace(begun, print_job=job))
+    again = counter.restart(counter.desk.journal)
+    await again.open()
+    FullDisk(again, monkeypatch, 0)
+    await resume_open_sales(again.desk)
+    assert again.sale.print_unclear
 
 
 def test_a_commit_that_fails_leaves_no_transaction_open(tmp_path: Path) -> None:
