@@ -8,6 +8,7 @@ its answer is a future, so neither a task nor a timeout is made for a frame and 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 
@@ -22,6 +23,8 @@ _LOOK_AGAIN_S = 2.0
 
 _Message = MutableMapping[str, Any]
 Send = Callable[[_Message], Awaitable[None]]
+
+log = logging.getLogger(__name__)
 
 
 class _Client:
@@ -121,7 +124,11 @@ class OpsBroadcast:
                 client.look(now)
 
     def _tell_all(self) -> None:
-        newest = self._newest()
+        try:
+            newest = self._newest()
+        except Exception:  # a statement that cannot be made is missed; the task that tells all goes on with the next
+            log.exception("the operators' statement could not be made")
+            return
         if newest is not None:
             for client in self._clients:
                 client.offer(newest)

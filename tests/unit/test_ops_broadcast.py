@@ -96,6 +96,35 @@ async def test_all_get_the_same_message_and_who_comes_later_the_newest_at_once()
     await house.end()
 
 
+class Fallible(Board):
+    """A board that cannot make one of its statements."""
+
+    @property
+    def frame(self) -> str:
+        if self._standing.number == 2:
+            raise ValueError("a figure that no statement can have")
+        return super().frame
+
+
+async def test_a_statement_that_cannot_be_made_is_missed_and_the_next_one_comes(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    house, client = House(), Client()
+    house.broadcast = OpsBroadcast(house.standing, cast("OpsBoard", Fallible(house.standing)))
+    follower = house.follow(client)
+    house.word()
+    await client.until("statement 1")
+    house.word()
+    async with asyncio.timeout(SOON_S):
+        while not caplog.records:
+            await asyncio.sleep(0.001)
+    house.word()
+    await client.until("statement 3")
+    assert client.frames == ["statement 1", "statement 3"]
+    assert not follower.done()
+    await house.end()
+
+
 async def test_who_comes_between_two_words_takes_none_from_the_others() -> None:
     house, first, late = House(), Client(), Client()
     house.follow(first)
@@ -201,11 +230,14 @@ async def test_a_send_that_fails_at_once_ends_its_client_alone() -> None:
         late = Client()
         house.follow(late)
         await late.until("statement 1")
-        house.broadcast._clients.add(ops_broadcast._Client(gone))
+        nobodys = ops_broadcast._Client(gone)
+        house.broadcast._clients.add(nobodys)
         house.word()
         await well.until("statement 2")
         house.word()
         await well.until("statement 3")
         await late.until("statement 3")
+        # Its error is taken note of here: told by the collector in the midst of some import, it ends that import.
+        nobodys.leave()
     finally:
         await house.end()
