@@ -230,7 +230,8 @@ class PlanTable(Message, frozen=True, kw_only=True):
     """What stands in the middle of the seats of row `row_no`: a table, or the booth that is sold as one seat.
 
     `x`, `y` is its middle; `shape` is circle or rectangle; `rotation` in degrees, clockwise about the middle.
-    `whole`: the source sells it as a whole; here its seats are sold one by one.
+    `whole`: the source sells it as a whole; here its seats are sold one by one. `more_rows`: seats that came to the
+    table in a later version of the plan are other rows, of the same label.
     """
 
     row_no: int
@@ -242,6 +243,7 @@ class PlanTable(Message, frozen=True, kw_only=True):
     height: float
     rotation: float = 0.0
     whole: bool = False
+    more_rows: tuple[int, ...] = ()
 
 
 class PlanStanding(Message, frozen=True, kw_only=True):

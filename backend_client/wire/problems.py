@@ -99,12 +99,16 @@ class FieldProblem(Message, frozen=True, kw_only=True):
 
 
 class SeatRef(Message, frozen=True, kw_only=True):
-    """A seat as people name it, beside its dense index in the plan."""
+    """A seat as people name it, beside its dense index in the plan.
+
+    `row_kind` says that `row` is none but a `table` or a `booth` (`PlanTable.kind`); empty for a row.
+    """
 
     seat_no: int
     section: str = ""
     row: str = ""
     number: str = ""
+    row_kind: str = ""
 
 
 class Problem(Message, frozen=True, kw_only=True):

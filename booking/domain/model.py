@@ -64,12 +64,13 @@ class ResultOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SeatRef:
-    """A seat as people name it, beside its dense index in the plan."""
+    """A seat as people name it, beside its dense index in the plan. `row_kind`: its row is a table or a booth."""
 
     seat_no: int
     section: str = ""
     row: str = ""
     number: str = ""
+    row_kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,13 @@ from uuid_utils.compat import uuid7
 from booking import sql
 from booking.domain.model import EventId, Price, PriceCategory, PriceType
 from booking.domain.seating_plan.columns import columns_of_document, part_starts
+from booking.domain.seating_plan.document_shapes import row_kinds
 from booking.store.connection import Connection, Record
 from booking.store.database import Database
 
 _SEAT_COLUMNS = (
     "plan_id", "version", "seat_no", "guid", "section", "row_label", "number", "category_no", "flags",
-    "starts_part",
+    "starts_part", "row_kind",
 )  # fmt: skip
 
 
@@ -113,13 +114,17 @@ def seat_records(new: NewPlan) -> list[tuple[object, ...]]:
     body = msgspec.json.decode(new.document)
     seats, rows = body["seats"], body["rows"]
     names = [(body["sections"][row["section_no"]]["name"], row["label"]) for row in rows]
+    kinds = row_kinds(body)
     starts = part_starts(columns_of_document(new.document)).tolist()
     return [
-        (new.plan_id, new.version, seat_no, guid, *names[row_no], number, category_no, flags, starts[seat_no])
+        (
+            new.plan_id, new.version, seat_no, guid, *names[row_no], number, category_no, flags, starts[seat_no],
+            kinds.get(row_no, ""),
+        )
         for seat_no, (guid, row_no, number, category_no, flags) in enumerate(
             zip(seats["guid"], seats["row_no"], seats["number"], seats["category_no"], seats["flags"], strict=True)
         )
-    ]
+    ]  # fmt: skip
 
 
 async def record_plan_import(connection: Connection, principal: str, subject: str, detail: dict[str, object]) -> None:

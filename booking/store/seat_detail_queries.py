@@ -45,7 +45,7 @@ def _detail(row: Record, seat_no: int, limit: int) -> SeatDetail:
     }
     return SeatDetail(
         event_id=EventId(row["event_id"]),
-        seat=SeatRef(seat_no, row["section"], row["row_label"], row["number"]),
+        seat=SeatRef(seat_no, row["section"], row["row_label"], row["number"], row["row_kind"]),
         category_no=row["category_no"],
         category_name=row["category_name"],
         currency=row["currency"],

@@ -36,7 +36,7 @@ async def read_tickets(db: Database, order_id: UUID) -> tuple[Ticket, ...]:
         Ticket(
             ticket_id=TicketId(row["ticket_id"]),
             order_id=OrderId(row["order_id"]),
-            seat=SeatRef(row["seat_no"], row["section"], row["row_label"], row["number"]),
+            seat=SeatRef(row["seat_no"], row["section"], row["row_label"], row["number"], row["row_kind"]),
             price_type_name=row["price_type_name"],
             amount_minor=row["amount_minor"],
             currency=row["currency"],

@@ -52,6 +52,15 @@ def table_of_body(body: Document) -> Table:
     )
 
 
+def row_kinds(body: Document) -> dict[int, str]:
+    """By its number, what each row of a document is that is none: `table` or `booth`."""
+    return {
+        row_no: table["kind"]
+        for table in body.get("tables", ())
+        for row_no in (table["row_no"], *table.get("more_rows", ()))
+    }
+
+
 def standing_body(area: StandingArea) -> Document:
     """A standing area as a document has it."""
     return {

@@ -98,8 +98,15 @@ def _renumbered(new: _Body, old: _Body, numbers: list[int], categories: list[int
 
 
 def _tables(tables: list[_Body], origins: list[int | None]) -> list[_Body]:
-    """Each table at the first row that its row became."""
-    return [{**table, "row_no": origins.index(table["row_no"])} for table in tables]
+    """Each table at the first row that its row became; the others that it became are named beside it."""
+    return [
+        _table(table, [number for number, origin in enumerate(origins) if origin == table["row_no"]])
+        for table in tables
+    ]
+
+
+def _table(table: _Body, rows: list[int]) -> _Body:
+    return {**table, "row_no": rows[0], **({"more_rows": rows[1:]} if rows[1:] else {})}
 
 
 def _seat(new: _Body, index: int, categories: list[int]) -> _Body:

@@ -19,7 +19,7 @@ LANGUAGE sql STABLE AS $$
                 WHEN o.category_no <> n.category_no THEN 'recategorised'
                 ELSE 'stays' END,
            coalesce(o.guid <> n.guid, false),
-           coalesce((o.section, o.row_label, o.number) <> (n.section, n.row_label, n.number), false),
+           coalesce((o.section, o.row_kind, o.row_label, o.number) <> (n.section, n.row_kind, n.row_label, n.number), false),
            n.category_no
       FROM (SELECT * FROM plan_seats WHERE plan_id = p_plan AND version = p_old) o
       FULL JOIN (SELECT * FROM plan_seats WHERE plan_id = p_plan AND version = p_new) n USING (seat_no)

@@ -152,6 +152,6 @@ BEGIN
       LEFT JOIN plan_seats f ON f.plan_id = v_plan AND f.version = (a.detail ->> 'from')::integer AND f.seat_no = p_seat
       LEFT JOIN plan_seats t ON t.plan_id = v_plan AND t.version = (a.detail ->> 'to')::integer AND t.seat_no = p_seat
      WHERE a.subject = p_event::text AND a.action = 'plan-changed'
-       AND (f.section, f.row_label, f.number, f.category_no, f.flags)
-           IS DISTINCT FROM (t.section, t.row_label, t.number, t.category_no, t.flags);
+       AND (f.section, f.row_kind, f.row_label, f.number, f.category_no, f.flags)
+           IS DISTINCT FROM (t.section, t.row_kind, t.row_label, t.number, t.category_no, t.flags);
 END $$;

@@ -1,5 +1,5 @@
 -- $1 event_id, $2 seat_no, $3 how much history at most. A hold whose time is over holds nothing (R5): is_free says so.
-SELECT e.event_id, e.currency, ps.section, ps.row_label, ps.number, ps.category_no, ps.flags,
+SELECT e.event_id, e.currency, ps.section, ps.row_label, ps.number, ps.row_kind, ps.category_no, ps.flags,
        coalesce(c.name, '') AS category_name, s.status, s.holder, s.printed, s.used,
        seat_is_free(s.status, s.hold_expires_at, n.now) AS is_free, s.hold_expires_at AS until, n.now AS server_time,
        s.hold_id, h.created_at AS held_at,

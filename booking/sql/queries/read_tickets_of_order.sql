@@ -3,6 +3,7 @@ SELECT t.ticket_id, t.order_id, t.code, t.status, coalesce(l.seat_no, -1) AS sea
        is_refund_pending(t) AS refund_pending,
        coalesce(l.amount_minor, place.amount_minor) AS amount_minor, o.currency,
        coalesce(place.name, ps.section, '') AS section, coalesce(ps.row_label, '') AS row_label, coalesce(ps.number, '') AS number,
+       coalesce(ps.row_kind, '') AS row_kind,
        coalesce(pt.name, '') AS price_type_name
   FROM tickets t
   JOIN orders o ON o.order_id = t.order_id
