@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
 from booking import sql
 from booking.figures.minutes import HOUSE, minute_of
@@ -14,7 +15,9 @@ from booking.store.database import Database
 
 KEPT_S = 16 * 60
 MOST_POINTS = 3_000
-_DECODED_AT_ONCE = 10
+_AT_ONCE = 10
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,8 @@ async def keep_second(db: Database, second: Second) -> None:
 
 async def keep_minute(db: Database, minute: datetime) -> None:
     """Make one minute of its seconds and keep it; nothing when there are none, or it is kept already."""
-    seconds = await _seconds(db, minute - timedelta(microseconds=1), minute + timedelta(seconds=59.999999))
-    made = minute_of(seconds)
+    began, ended = minute - timedelta(microseconds=1), minute + timedelta(seconds=59.999999)
+    made = minute_of([second async for second in _seconds(db, began, ended)])
     if made:
         bodies = [pack(found) for found in made.values()]
         await db.fetch(sql.query("keep_minutes"), minute, list(made), bodies)
@@ -46,10 +49,11 @@ async def read_seconds(
     db: Database, after: datetime, until: datetime, event_id: int | None, names: frozenset[str] | None
 ) -> History:
     """What was measured second by second, the last quarter of an hour at most."""
-    seconds = await _seconds(db, after, until)
-    found = [_figures(second, event_id) for second in seconds]
-    at = tuple(second.measured_at for second in seconds)
-    return History(1, at, event_id, _series(found, names), {})
+    at, series = [], _Columns(names)
+    async for second in _seconds(db, after, until):
+        at.append(second.measured_at)
+        series.put(_figures(second, event_id))
+    return History(1, tuple(at), event_id, series.whole(), {})
 
 
 async def read_minutes(
@@ -58,12 +62,14 @@ async def read_minutes(
     """What is kept minute by minute."""
     number = HOUSE if event_id is None else event_id
     rows = await db.fetch(sql.query("read_minutes"), number, after, until, MOST_POINTS)
-    known = [(row["minute"], unpack_known(row["body"], Minute)) for row in rows]
-    kept = [(minute, one) for minute, one in known if one is not None]
-    return History(
-        60, tuple(minute for minute, _ in kept), event_id, _series([one.values for _, one in kept], names),
-        _series([one.worst for _, one in kept], names),
-    )  # fmt: skip
+    at, series, peaks = [], _Columns(names), _Columns(names)
+    async for row in _unhurried(rows):
+        minute = unpack_known(row["body"], Minute)
+        if minute is not None:
+            at.append(row["minute"])
+            series.put(minute.values)
+            peaks.put(minute.worst)
+    return History(60, tuple(at), event_id, series.whole(), peaks.whole())
 
 
 async def missing_minute(db: Database, after: datetime | None, last: datetime) -> datetime | None:
@@ -84,16 +90,13 @@ def minute_before(instant: datetime) -> datetime:
     return instant.astimezone(UTC).replace(second=0, microsecond=0) - timedelta(minutes=1)
 
 
-async def _seconds(db: Database, after: datetime, until: datetime) -> list[Second]:
+async def _seconds(db: Database, after: datetime, until: datetime) -> AsyncIterator[Second]:
+    """One by one: all of a quarter of an hour take as long to be forgotten as to be decoded."""
     rows = await db.fetch(sql.query("read_seconds"), after, until, MOST_POINTS)
-    found = []
-    for number, row in enumerate(rows):
-        if number % _DECODED_AT_ONCE == 0:
-            await asyncio.sleep(0)  # nobody else is kept waiting for a quarter of an hour's seconds
+    async for row in _unhurried(rows):
         second = unpack_known(row["body"], Second)
         if second is not None:
-            found.append(second)
-    return found
+            yield second
 
 
 def _figures(second: Second, event_id: int | None) -> Mapping[str, float]:
@@ -103,7 +106,29 @@ def _figures(second: Second, event_id: int | None) -> Mapping[str, float]:
     return {} if event is None else event.figures
 
 
-def _series(found: Iterable[Mapping[str, float]], names: frozenset[str] | None) -> dict[str, tuple[float | None, ...]]:
-    rows = list(found)
-    known = {name for row in rows for name in row} if names is None else names
-    return {name: tuple(row.get(name) for row in rows) for name in sorted(known)}
+class _Columns:
+    """Rows of figures as series by name; of all names that are in a row where none are given."""
+
+    def __init__(self, names: frozenset[str] | None) -> None:
+        self._takes_all = names is None
+        self._columns: dict[str, list[float | None]] = {name: [] for name in names or ()}
+        self._count = 0
+
+    def put(self, row: Mapping[str, float]) -> None:
+        """One more value for each; None where it was not known."""
+        for name in row.keys() - self._columns.keys() if self._takes_all else ():
+            self._columns[name] = [None] * self._count
+        for name, values in self._columns.items():
+            values.append(row.get(name))
+        self._count += 1
+
+    def whole(self) -> dict[str, tuple[float | None, ...]]:
+        return {name: tuple(self._columns[name]) for name in sorted(self._columns)}
+
+
+async def _unhurried(rows: Iterable[T]) -> AsyncIterator[T]:
+    """Row by row; nobody else of this process is kept waiting for two days' minutes."""
+    for number, row in enumerate(rows):
+        if number % _AT_ONCE == 0:
+            await asyncio.sleep(0)
+        yield row
