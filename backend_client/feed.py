@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ from backend_client.http import is_loopback
 from backend_client.steady_time import steady_seconds
 from backend_client.wire import FEED_BEAT_S, FEED_TOKEN_EXPIRED, EventId
 
+_log = logging.getLogger(__name__)
 SILENCE_S = 3 * FEED_BEAT_S
 """A link without a frame for so long is dead (G3)."""
 OPEN_TIMEOUT_S = 4.0
@@ -173,6 +175,9 @@ class SeatFeed:
             snapshot = await self._client.seat_snapshot(self._event_id)
         except BookingClientError:
             self._hand_on(self.protocol.fail_snapshot(wanted.request_no))
+        except Exception:  # noqa: BLE001  # the map would wait for this snapshot for ever, and nobody would know
+            _log.exception("a snapshot of seats failed")
+            self._hand_on(self.protocol.fail_snapshot(wanted.request_no))
         else:
             self._hand_on(self.protocol.receive_snapshot(wanted.request_no, snapshot))
 
@@ -180,8 +185,12 @@ class SeatFeed:
         failures = 0
         while True:
             end = _End.UNMADE
-            with contextlib.suppress(*_LOST, BookingClientError):
+            try:
                 end = await self._link_once()
+            except (*_LOST, BookingClientError):
+                pass
+            except Exception:  # noqa: BLE001  # as a lost link: else the map would look live with nobody listening
+                _log.exception("the link of the seat feed failed")
             failures = failures + 1 if end is _End.UNMADE else 0
             self._vain_hurries = self._vain_hurries if failures else 0
             if end is not _End.EXPIRED:

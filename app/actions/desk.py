@@ -152,6 +152,8 @@ class Desk:
     """Set when there is a new UNKNOWN sale, so that `keep_resolving` need not wait out its pause."""
     inbox_wake: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the inbox is to be read now."""
+    following: object = None
+    """Who follows the seats of the open event, the last one that began to."""
     background: set[asyncio.Task[None]] = field(default_factory=set)
 
     def __post_init__(self) -> None:

@@ -42,6 +42,7 @@ async def follow_seats(desk: Desk, *, dial: Dial = dial_websocket) -> None:
         snapshot_retry_s=desk.patience.snapshot_retry_s,
         fallback_s=desk.patience.fallback_s,
     )
+    mark = desk.following = object()
     house_wanted = asyncio.Event()
     reading = asyncio.create_task(read_house_kinds(desk, event_id, house_wanted), name="house-kinds")
     try:
@@ -57,7 +58,8 @@ async def follow_seats(desk: Desk, *, dial: Dial = dial_websocket) -> None:
                         house_wanted.set()
             await _reload(desk, event_id)
     finally:
-        desk.store.put_feed_state(FeedState.CLOSED)
+        if desk.following is mark:  # else somebody follows another event, or this one anew, already
+            desk.store.put_feed_state(FeedState.CLOSED)
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
 

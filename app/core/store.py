@@ -44,8 +44,8 @@ from backend_client.wire import (
 )
 
 NOTICES_KEPT = 20
-_OUT_OF_DATE = {FeedState.STALE, FeedState.LAGGING}
-_SETTLED = {*_OUT_OF_DATE, FeedState.LIVE, FeedState.CLOSED}
+_OUT_OF_DATE = {FeedState.STALE, FeedState.LAGGING, FeedState.CLOSED}
+_SETTLED = {*_OUT_OF_DATE, FeedState.LIVE}
 _KNEW_ALL = {FeedState.LIVE, FeedState.LAGGING, FeedState.CATCHING_UP}
 
 
@@ -135,7 +135,7 @@ class ConsoleStore:
     """See the module. Read the attributes, write through the methods.
 
     `feed_heard_at`: when the map was last known to be right, in seconds of the steady clock. `map_out_of_date`: it may
-    be wrong and a person must know; it stays so until the map is right again, however often that is tried.
+    be wrong (nobody follows it, say) and a person must know; it stays so until the map is right, however often tried.
     """
 
     def __init__(self, clock: ServerClock) -> None:
@@ -224,6 +224,7 @@ class ConsoleStore:
         if not self._shows(event.event_id):
             self.house_kinds = {}
         self.event, self.plan = event, plan
+        self.map_out_of_date = False
         self.picking = Picking(together=self.picking.together)
         self.prices = PriceTable.of_event(event)
         self.seat_map = SeatMapState(len(plan.seats.guid))

@@ -8,12 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 
 from app.actions.desk import Desk
 from app.actions.follow_seats import follow_seats
-from app.actions.look_for_server import is_looking_worthwhile, look_for_server
 from app.actions.resume_sales import clear_up, refuse_unreadable, show_open_sales, waits_for_terminal
 from app.actions.show_event import load_events, open_event
 from app.actions.sign_in import keep_restoring, restore_session, sign_in, sign_out
@@ -44,6 +43,7 @@ from app.screens.reconciliation_bindings import ReconciliationBindings
 from app.screens.reconciliation_screen import ReconciliationScreen
 from app.screens.refusal_words import refusal_words
 from app.screens.sale_bindings import KNOWN_ERRORS, SaleBindings
+from app.screens.second_bindings import SecondBindings
 from app.screens.settings_bindings import SettingsBindings
 from app.screens.settings_screen import SettingsScreen
 from app.screens.words import Advice, advice_for
@@ -52,9 +52,6 @@ from backend_client.errors import NotSignedInError, ServiceUnavailableError
 from backend_client.feed import Dial, dial_websocket
 from backend_client.wire import EventId, Role
 
-_SECOND_MS = 1000
-_SERVER_LOOK_EVERY_S = 3
-_TERMINAL_LOOK_EVERY_S = 30
 _OF_A_PERSON = ("open-event", "load-events", "show-events", "print-chart")
 _TELLS = (PlanEditorScreen, OrdersScreen, ReconciliationScreen, OpsScreen, SettingsScreen)
 
@@ -89,7 +86,6 @@ class Bindings(QObject):
         self._settings = settings
         self._wanted_event: EventId | None = None
         self._credentials: Credentials | None = None
-        self._seconds = 0
         self._resumed = False
         self._person: tuple[UUID, Role] | None = None
         self.signals = StoreSignals(desk.store, self)
@@ -103,8 +99,7 @@ class Bindings(QObject):
         self.navigation = Navigation(window, desk, deeds, self.orders, self.reconciliation, self.ops, self.settings)
         self.chart = ChartBindings(window, desk, deeds)
         self.lamps = DeviceLamps(window, desk, deeds)
-        self._second = QTimer(self)
-        self._second.setInterval(_SECOND_MS)
+        self._second = SecondBindings(window, desk, deeds, self.sale, self.lamps, self._follow)
         self._connect()
         self._connect_screens()
 
@@ -249,6 +244,7 @@ class Bindings(QObject):
             return  # whoever wanted to see it has gone
         self.looks.remember(LAST_EVENT, int(event_id))
         self._window.screens.go_to(self._window.screens.counter)
+        self._deeds.cancel("follow-seats")
         self._deeds.start("follow-seats", self._follow)
 
     async def _follow(self) -> None:
@@ -338,17 +334,6 @@ class Bindings(QObject):
         del kind
         self._tell("failure", advice_for("internal"))
 
-    def _on_second_timeout(self) -> None:
-        if self._seconds % _SERVER_LOOK_EVERY_S == 0 and is_looking_worthwhile(self._desk):
-            self._deeds.start("look-for-server", self._look_for_server)
-        self._seconds += 1
-        self.sale.expire_if_due()
-        if self._seconds % _TERMINAL_LOOK_EVERY_S == 0:
-            self.lamps.look_if_free()
-
-    async def _look_for_server(self) -> None:
-        await look_for_server(self._desk)
-
     # ------------------------------------------------------------ wiring
 
     def _connect(self) -> None:
@@ -361,7 +346,6 @@ class Bindings(QObject):
         deeds.ended.connect(self._on_deed_ended)
         deeds.refused.connect(self._on_deed_refused)
         self.signals.changed.connect(self._on_store_changed)
-        self._second.timeout.connect(self._on_second_timeout)
         shortcut = QShortcut(QKeySequence(keys.EVENTS.sequence), window)
         shortcut.activated.connect(self._on_events_key)
 

@@ -145,6 +145,7 @@ class Screens(QWidget):
         if Change.SESSION in change:
             self.strip.show_session()
             self.strip.show_items()
+            self.strip.show_feed()
             self.counter.panel.show_sale()
         if Change.EVENTS in change:
             self.settings.show_events()

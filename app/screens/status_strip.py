@@ -58,7 +58,7 @@ class StatusStrip(QFrame):
     def show_feed(self) -> None:
         """Whether the map can be believed: live or not, nothing between; how old it is stands in the tool tip."""
         store = self._store
-        self.feed.setVisible(store.event is not None)
+        self.feed.setVisible(store.event is not None and store.session is not None)
         if store.map_out_of_date:
             self.feed.tell("trouble", _("Map out of date"), self._age_words())
         elif store.seat_map is None or not store.seat_map.loaded:

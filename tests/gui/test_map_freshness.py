@@ -11,7 +11,7 @@ from app.showcase import make_showcase
 from backend_client.feed_protocol import FeedState
 from backend_client.seat_frames import StaffStatus
 from backend_client.testing import Fault
-from tests.gui.conftest import QLoop, counter_of, panel_of, rest, until
+from tests.gui.conftest import QLoop, counter_of, panel_of, pick, rest, until
 from widgets.theme import Theme
 
 
@@ -63,6 +63,50 @@ def test_the_strip_never_says_of_a_live_map_that_it_is_old(qloop: QLoop, theme: 
                 assert strip.feed.text == "Map out of date"
             assert "1 min 52 s" in strip.feed.accessibleDescription() or "1:52" in strip.feed.accessibleDescription()
             store.put_feed_state(FeedState.LIVE)
+
+    qloop.run(scene())
+
+
+def test_a_map_is_followed_again_when_another_show_could_not_be_opened(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    """What stays in front is not called live while nobody follows it."""
+
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await pick(showcase)
+            console, server = showcase.console, showcase.server
+            screens, store = console.window.screens, console.desk.store
+            screens.counter.back.click()
+            await until(lambda: screens.current is screens.events, "the list of events")
+            await rest(showcase)
+            server.fail(Fault.UNREACHABLE, "/v1/events/1", times=10_000)
+            screens.events.event_chosen.emit(1)
+            await until(screens.events.banner.isVisible, "the refusal")
+            await until(lambda: store.feed_state is FeedState.CLOSED, "the end of following")
+            assert (screens.strip.feed.state, screens.strip.feed.text) == ("trouble", "Map out of date")
+            server.heal()
+            console.window.screen_requested.emit("counter")
+            assert screens.current is screens.counter
+            await until(lambda: store.feed_state is FeedState.LIVE, "somebody to follow it again")
+            assert screens.strip.feed.text == "Map live"
+            seat = server.house.free_run(1)[0]  # type: ignore[attr-defined]
+            server.sell_elsewhere(seat)
+            await until(lambda: store.seat_map is not None and not store.seat_map.is_pickable(seat), "the sold seat")
+
+    qloop.run(scene())
+
+
+def test_nobody_is_told_of_a_map_while_nobody_works_here(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            window = showcase.console.window
+            assert window.screens.strip.feed.isVisible()
+            window.sign_out_requested.emit()
+            await until(lambda: window.screens.current is window.screens.sign_in, "the sign-in screen")
+            await rest(showcase)
+            window.screens.show_time()
+            assert not window.screens.strip.feed.isVisible()
 
     qloop.run(scene())
 

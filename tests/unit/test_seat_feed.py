@@ -16,7 +16,7 @@ from app.actions.follow_seats import follow_seats
 from app.core.errors import SaleNotReadyError
 from backend_client.feed import Rhythm, SeatFeed, dial_websocket, feed_address
 from backend_client.feed_protocol import DeltaTaken, FeedState, Position, SnapshotTaken, StateChanged
-from backend_client.seat_frames import StaffStatus, encode_delta
+from backend_client.seat_frames import Snapshot, StaffStatus, encode_delta
 from backend_client.testing import Fault
 from backend_client.wire import FEED_TOKEN_EXPIRED, EventId, FeedHello
 from tests.unit.counter import Counter, make_counter, open_journal, until
@@ -101,6 +101,54 @@ async def test_a_show_that_is_opened_does_not_begin_out_of_date(counter: Counter
     assert not any(told)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_whatever_fails_in_a_link_or_a_snapshot_is_tried_again_and_seen_meanwhile(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fault of the program, too: a map that waits for ever, or looks live with nobody listening, would be a lie."""
+    store, server, client = counter.desk.store, counter.server, counter.desk.client
+    failing = ["link", "snapshot"]
+    snapshot_of = client.seat_snapshot
+
+    async def dial(address: str, headers: dict[str, str]) -> object:
+        if "link" in failing:
+            failing.remove("link")
+            raise RuntimeError("not foreseen")
+        return await server.dial(address, headers)
+
+    async def seat_snapshot(event_id: EventId) -> Snapshot:
+        if failing == ["snapshot"]:
+            failing.remove("snapshot")
+            raise KeyError("not foreseen")
+        return await snapshot_of(event_id)
+
+    states: list[FeedState] = []
+    store.subscribe(lambda _change: states.append(store.feed_state))
+    monkeypatch.setattr(client, "seat_snapshot", seat_snapshot)
+    task = asyncio.create_task(follow_seats(counter.desk, dial=dial), name="follow")  # type: ignore[arg-type]
+    await until(lambda: feed_state(counter) is FeedState.LIVE, within_s=60.0)
+    assert not failing
+    assert FeedState.STALE in states
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_who_stops_following_late_does_not_call_the_map_of_the_next_one_closed(counter: Counter) -> None:
+    async def follow() -> None:
+        await follow_seats(counter.desk, dial=counter.server.dial)
+
+    before = asyncio.create_task(follow(), name="before")
+    await until(lambda: feed_state(counter) is FeedState.LIVE, within_s=60.0)
+    before.cancel()
+    after = asyncio.create_task(follow(), name="after")
+    await asyncio.gather(before, return_exceptions=True)
+    await until(lambda: feed_state(counter) is FeedState.LIVE and len(counter.server.open_links) == 1, within_s=60.0)
+    assert not counter.desk.store.map_out_of_date
+    after.cancel()
+    await asyncio.gather(after, return_exceptions=True)
+    assert feed_state(counter) is FeedState.CLOSED
+    assert counter.desk.store.map_out_of_date, "nobody follows it"
 
 
 async def test_silent_link_is_dropped_and_dialled_again(counter: Counter) -> None:
