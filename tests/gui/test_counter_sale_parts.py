@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.sale import EndReason, SaleState
 from app.screens.part_dialog import PartDialog, proposed_parts
-from tests.gui.conftest import QLoop, calm, counter_of, hold, panel_of, rest, sale_of, state_of, until
+from tests.gui.conftest import QLoop, calm, counter_of, hold, key_held_down, panel_of, rest, sale_of, state_of, until
 from tests.gui.money_hands import mean_it, modal, opened, other_than, paid_so_far, press
 from widgets.key_gate import keyboard
 from widgets.theme import Theme
@@ -57,12 +57,13 @@ def test_p1_enter_held_down_on_a_part_pays_nothing(qloop: QLoop, theme: Theme, t
             part = panel_of(showcase).sale_page.part
             await calm(part)
             part.setFocus()
-            QTest.keyPress(part, Qt.Key.Key_Return)
-            dialog = await opened()
-            for _repeat in range(5):
-                QTest.sendKeyEvent(
-                    QTest.KeyAction.Press, dialog, Qt.Key.Key_Return, "\r", Qt.KeyboardModifier.NoModifier
-                )
+            with key_held_down():
+                QTest.keyPress(part, Qt.Key.Key_Return)
+                dialog = await opened()
+                for _repeat in range(5):
+                    QTest.sendKeyEvent(
+                        QTest.KeyAction.Press, dialog, Qt.Key.Key_Return, "\r", Qt.KeyboardModifier.NoModifier
+                    )
             await asyncio.sleep(0.02)
             assert modal() is dialog
             assert showcase.terminal.payments_asked == 0

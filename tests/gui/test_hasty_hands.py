@@ -22,14 +22,17 @@ from tests.gui.conftest import (
     calm,
     counter_of,
     hold,
+    key_held_down,
     panel_of,
     pick,
     release,
     rest,
     sale_of,
     state_of,
+    unhurried_clock,
     until,
 )
+from widgets.key_gate import KeyGate
 from widgets.theme import Theme
 
 _LEFT = Qt.MouseButton.LeftButton
@@ -48,15 +51,16 @@ def click_at(window: QWidget, place: QPoint) -> None:
 
 async def hold_key_down(key: Qt.Key, repeats: int = 40) -> None:
     """As X repeats a key: releases and presses that do not say that they are repeats, to whatever has the focus."""
-    for _repeat in range(repeats):
-        target = QApplication.focusWidget()
-        if target is not None:
-            QTest.keyPress(target, key)
-        await asyncio.sleep(0.01)
-        target = QApplication.focusWidget()
-        if target is not None:
-            QTest.keyRelease(target, key)
-        await asyncio.sleep(0.01)
+    with key_held_down():
+        for _repeat in range(repeats):
+            target = QApplication.focusWidget()
+            if target is not None:
+                QTest.keyPress(target, key)
+            await asyncio.sleep(0.01)
+            target = QApplication.focusWidget()
+            if target is not None:
+                QTest.keyRelease(target, key)
+            await asyncio.sleep(0.01)
 
 
 def only_hold(showcase: Showcase) -> HoldStatus:
@@ -171,7 +175,11 @@ def test_a_key_held_down_on_card_charges_once_and_stops_nothing_h3(
     qloop.run(scene())
 
 
-def test_a_shortcut_held_down_counts_once(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+def test_a_shortcut_held_down_counts_once(
+    qloop: QLoop, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.screens.sale_keys.KeyGate", lambda: KeyGate(unhurried_clock()))
+
     async def scene() -> None:
         async with counter_of(tmp_path) as showcase:
             showcase.terminal.play(*[Decline()] * 20)
