@@ -83,23 +83,24 @@ def test_the_terminal_is_looked_at_while_unclear_payments_are_asked_about(
         async with counter_of(tmp_path) as showcase:
             console = showcase.console
             assert console.deeds.is_running("settle")
-            console.bindings._second.stop()
+            second = console.bindings._second
+            second._timer.stop()
             looks: list[int] = []
             look = console.bindings.lamps.look
             console.bindings.lamps.look = lambda: looks.append(1)  # type: ignore[method-assign]
-            console.bindings._seconds = 0
+            second._seconds = 0
             for _second in range(30):
-                console.bindings._on_second_timeout()
+                second._on_timer_timeout()
             assert looks == [1]
             console.desk.charging.add(SaleId(uuid7()))
             for _second in range(30):
-                console.bindings._on_second_timeout()
+                second._on_timer_timeout()
             assert looks == [1], "at work: what it does says enough"
             console.desk.charging.clear()
             console.bindings.lamps.look = look  # type: ignore[method-assign]
             monkeypatch.setattr(type(showcase.terminal), "status", no_answer)
             for _second in range(30):
-                console.bindings._on_second_timeout()
+                second._on_timer_timeout()
             lamp = console.window.screens.strip.terminal
             await until(lambda: lamp.text == "Terminal away", "the lamp")
             await rest(showcase)
