@@ -73,6 +73,26 @@ return (async () => {
 })();
 """
 
+# The page before this one is still on its way out when this one asks for the event; later another tab takes it.
+_TAKE_LATE = """
+return (async () => {
+  const {onlyTab} = await import("/memory.js");
+  const name = "taquilla.event.1", patience = new AbortController();
+  AbortSignal.timeout = () => patience.signal;
+  let leaves;
+  await new Promise((held) => navigator.locks.request(name, () => (held(), new Promise((go) => { leaves = go; }))));
+  let has;
+  const taken = new Promise((lost) => { has = onlyTab(1, lost); });
+  while (!(await navigator.locks.query()).pending.length) await new Promise((go) => setTimeout(go, 5));
+  leaves();
+  const told = [await has];
+  patience.abort();
+  navigator.locks.request(name, {steal: true}, () => {});
+  await Promise.race([taken, new Promise((go) => setTimeout(go, 5000)).then(() => told.push("not"))]);
+  return [...told, "lost"];
+})();
+"""
+
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
@@ -110,3 +130,11 @@ async def test_what_is_asked_late_is_asked_about_what_it_was() -> None:
             await page.open(f"{url}/page.css")
             told = await page.run(_ASK_LATE)
     assert told == [32, "trouble", "the good secret", "/v1/payments/7/page-secret", True, True, True]
+
+
+async def test_a_tab_that_had_to_wait_for_the_page_before_it_hears_that_another_one_has_taken_over() -> None:
+    need_chromium()
+    with files_of_the_page() as url, browsers() as lent:
+        async with lent.lent() as page:
+            await page.open(f"{url}/page.css")
+            assert await page.run(_TAKE_LATE) == [True, "lost"]

@@ -105,14 +105,16 @@ export async function onlyTab(eventId, lost, {steal = false} = {}) {
   if (!navigator.locks) return true;
   const name = `taquilla.event.${eventId}`;
   const take = (options) => new Promise((resolve) => {
+    let has = false;
     navigator.locks
       .request(name, options, (lock) => {
-        resolve(lock !== null);
-        return lock === null ? undefined : new Promise(() => {});
+        has = lock !== null;
+        resolve(has);
+        return has ? new Promise(() => {}) : undefined;
       })
-      .catch((error) => {
+      .catch(() => {
         resolve(false);
-        if (error.name === "AbortError" && !options.signal?.aborted) lost();
+        if (has) lost(); // nobody lets go of it by himself: it was stolen
       });
   });
   if (steal) return take({steal: true});
