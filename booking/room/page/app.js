@@ -56,7 +56,7 @@ class App {
 
   async start() {
     await speak(preferred());
-    drawFrame();
+    drawFrame(() => this.#drawAnew());
     this.eventId = Number(/^\/events\/(\d+)$/.exec(location.pathname)?.[1] ?? 0);
     this.accessCode = memory.codeOf(this.eventId);
     setInterval(() => this.#refreshView(), 500);
@@ -88,7 +88,10 @@ class App {
   async #openEvent({steal}) {
     this.isElsewhereTab = !(await memory.onlyTab(this.eventId, () => this.#loseTab(), {steal}));
     this.draw();
-    if (this.isElsewhereTab) return;
+    if (!this.isElsewhereTab) await this.#begin();
+  }
+
+  async #begin() {
     const told = this.#loadEvent().catch((error) => this.#noEvent(error));
     // A step that goes on after a reload may need the turn: it waits for the place to be found.
     this.placing = this.#loadNotice().then(() => (this.notice && this.account.token ? this.#findPlace() : undefined));
@@ -131,7 +134,12 @@ class App {
 
   async #findPlace() {
     this.#makeQueue();
-    if (await this.queue.find((error) => this.#roomAway(error))) this.queue.start();
+    if (await this.queue.find((error) => this.#roomAway(error))) this.#askQueue();
+  }
+
+  // Unless another tab has taken over meanwhile.
+  #askQueue() {
+    if (!this.isElsewhereTab) this.queue.start();
   }
 
   #makeQueue() {
@@ -157,7 +165,7 @@ class App {
       await this.account.open(this.#trouble);
       this.#makeQueue();
       await this.queue.join(code, this.botCheck.take(), (error) => this.#roomAway(error));
-      this.queue.start();
+      this.#askQueue();
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       if (error.status === 401) this.account.lose();
@@ -204,8 +212,18 @@ class App {
 
   async #useKey(key) {
     const good = await this.account.moveHere(key, this.#trouble);
-    if (good) location.reload();
+    if (good) await this.#beginAnew();
     return good;
+  }
+
+  // What was shown was another account's. A page that nothing outlives must not be loaded again.
+  async #beginAnew() {
+    if (memory.keepsAnything) return location.reload();
+    this.queue?.stop();
+    this.sale?.leave();
+    this.#closeSeats();
+    Object.assign(this, {status: null, notice: undefined, joinProblem: null});
+    await this.#begin();
   }
 
   async forgetMe() {
@@ -296,7 +314,7 @@ class App {
 
   #loseTab() {
     this.queue?.stop();
-    this.sale?.stop();
+    this.sale?.leave();
     this.#closeSeats();
     this.isElsewhereTab = true;
     this.draw();
@@ -343,6 +361,11 @@ class App {
     if (status.state !== "admitted") return "waiting";
     if (status.is_elsewhere || !status.admission_token) return "elsewhere";
     return this.event ? "pick" : "loading";
+  }
+
+  #drawAnew() {
+    this.viewFace = null;
+    this.draw();
   }
 
   draw() {

@@ -3,15 +3,19 @@
 import * as memory from "./memory.js";
 import {NoAnswer} from "./net.js";
 import {button, h, setText} from "./ui.js";
-import {LANGUAGES, number, say, spoken} from "./words.js";
+import {LANGUAGES, number, say, speak, spoken} from "./words.js";
 
-export function drawFrame() {
+// `redraw()`: the view is drawn anew in another language.
+export function drawFrame(redraw) {
   const choice = document.getElementById("language");
   choice.replaceChildren(...Object.entries(LANGUAGES).map(([code, name]) => h("option", {value: code, lang: code}, name)));
   choice.value = spoken();
-  choice.onchange = () => {
+  choice.onchange = async () => {
     memory.language.write(choice.value);
-    location.reload();
+    if (memory.keepsAnything) return location.reload();
+    await speak(choice.value);
+    drawFrame(redraw);
+    redraw();
   };
   setText(document.getElementById("language-label"), say("language"));
   setText(document.getElementById("skip"), say("skip"));

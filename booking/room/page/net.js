@@ -75,7 +75,7 @@ function anyOf(signals) {
   const both = new AbortController();
   for (const one of signals) {
     if (one.aborted) both.abort(one.reason);
-    one.addEventListener("abort", () => both.abort(one.reason), {once: true});
+    one.addEventListener("abort", () => both.abort(one.reason), {signal: both.signal});
   }
   return both.signal;
 }
@@ -97,12 +97,15 @@ export async function untilDecided(call, {onTrouble = () => {}, signal} = {}) {
       onTrouble(null);
       return answer;
     } catch (error) {
-      if (signal?.aborted || !isUndecided(error)) {
+      const asksAgain = () => isUndecided(error) && !signal?.aborted;
+      if (asksAgain()) {
+        onTrouble(error);
+        await online(backOffMs(error, number), signal);
+      }
+      if (!asksAgain()) {
         onTrouble(null);
         throw error;
       }
-      onTrouble(error);
-      await online(backOffMs(error, number), signal);
     }
   }
 }
@@ -113,5 +116,6 @@ export async function online(ms, signal) {
   const wake = () => back.abort();
   addEventListener("online", wake);
   await pause(ms, signal ? anyOf([signal, back.signal]) : back.signal);
+  back.abort(); // nothing of it stays with a signal that lives on
   removeEventListener("online", wake);
 }

@@ -21,6 +21,7 @@ export class Sale {
     this.note = null;
     this.busy = false;
     this.following = null;
+    this.ending = new AbortController();
   }
 
   // ---------------------------------------------------------------- what it is in
@@ -63,6 +64,7 @@ export class Sale {
       if (orderId) await this.#takeOrder(body);
       else this.#takeHold(body);
     } catch (error) {
+      if (this.isLeft) return;
       if (!(error instanceof Refusal)) throw error;
       if (this.kept !== asOf) return;
       this.forget(error.status === 401 ? "signed-out" : "gone");
@@ -127,8 +129,18 @@ export class Sale {
     // What the box office can find, when nobody can read the order any more.
     this.lostOrder = note === "signed-out" ? this.kept.number : undefined;
     Object.assign(this, {hold: null, order: null, tickets: null, note, kept: {}});
-    this.memory.write(null);
+    if (!this.isLeft) this.memory.write(null);
     this.changed();
+  }
+
+  // Another tab goes on with it: nothing is sent again from here, and what is answered late is not written down.
+  leave() {
+    this.ending.abort();
+    this.stop();
+  }
+
+  get isLeft() {
+    return this.ending.signal.aborted;
   }
 
   stop() {
@@ -141,7 +153,7 @@ export class Sale {
 
   // One step at a time: a second click while one is under way, or not decided, is dropped.
   async #begin(step) {
-    if (this.busy || this.kept.intent) return;
+    if (this.busy || this.kept.intent || this.isLeft) return;
     this.note = null;
     this.#keep({intent: {...step, key: secret()}});
     await this.#perform().catch((error) => this.#refused(error));
@@ -190,6 +202,7 @@ export class Sale {
 
   // Somebody said no: nothing was done. What stands is read anew, because it may have changed.
   async #refused(error) {
+    if (this.isLeft) return;
     this.#keep({intent: null});
     if (!(error instanceof Refusal)) throw error;
     if (error.status === 401) {
@@ -227,6 +240,7 @@ export class Sale {
 
   #untilDecided(call) {
     return untilDecided(call, {
+      signal: this.ending.signal,
       onTrouble: (error) => {
         if (error === this.trouble) return;
         this.trouble = error;
@@ -237,7 +251,7 @@ export class Sale {
 
   #keep(change) {
     this.kept = {...this.kept, ...change};
-    this.memory.write(this.kept);
+    if (!this.isLeft) this.memory.write(this.kept);
   }
 
   // ---------------------------------------------------------------- watching what is not decided
@@ -251,7 +265,7 @@ export class Sale {
   // Looks at what goes on by itself; each step wakes it, because the next one may be due sooner.
   async #follow() {
     this.waking?.abort();
-    if (this.following || !this.#isOpen) return;
+    if (this.following || this.isLeft || !this.#isOpen) return;
     const {signal} = (this.following = new AbortController());
     for (let looks = 0; !signal.aborted && this.#isOpen; looks++) {
       const waits = this.step === "hold" || this.step === "pay";
