@@ -239,23 +239,28 @@ class ValkeyStore:
         self.batches += len(batches)
         self.commits += 1
 
-    async def _prolong(self) -> None:
+    async def _prolong(self, *, is_patient: bool = True) -> None:
         """The lease goes on, if the server still knows the last batch: nobody else would hear that it does not."""
-        await self._told(("EVALSHA", _PROLONG, 1, self._meta, self._owner, self._number, self._lease_ms))
+        command = ("EVALSHA", _PROLONG, 1, self._meta, self._owner, self._number, self._lease_ms)
+        await self._told(command, is_patient=is_patient)
 
     async def _ask_keeping(self, *commands: Command) -> list[Any]:
-        """A part of a reading: a long line takes longer to read than a lease lasts."""
+        """A part of a reading: a long line takes longer to read than a lease lasts.
+
+        Once the line was lost nothing goes on: a cursor means nothing to another server, or to one started since.
+        """
         if _now() >= self._due_at:
-            await self._prolong()
+            await self._prolong(is_patient=False)
         return await self._link.ask(*commands)
 
-    async def _told(self, command: Command) -> None:
-        answer = await self._patiently(lambda: self._ask_durably(command))
+    async def _told(self, command: Command, *, is_patient: bool = True) -> None:
+        asking = self._patiently if is_patient else _once
+        answer = await asking(lambda: self._ask_durably(command))
         if answer[0] not in (b"stored", b"here", b"prolonged"):
             raise StoreFailedError(_why_refused(answer, self._number))
         self._renewed_at = _now()
         if self._renewed_at - self._looked_at > _LOOK_AGAIN_AFTER_S:
-            await self._patiently(self._look)
+            await asking(self._look)
 
     def _write_command(self, done: Operations, number: int) -> Command:
         keys = done.kinds
@@ -320,6 +325,10 @@ def _why_refused(answer: Sequence[bytes], number: int) -> str:
     if status == "forgot":
         return f"the server has forgotten what it was told: it has batch {words[0]}, not {number}"
     return f"{words[0]} is a {words[1]} of somebody else's"
+
+
+async def _once(doing: _Reading) -> Any:  # noqa: ANN401 - what it gives
+    return await doing()
 
 
 def _now() -> float:

@@ -225,6 +225,32 @@ async def test_the_lease_goes_on_while_much_is_read(store: ValkeyStore, monkeypa
     assert asked[first : first + 7] == ["MGET", *[valkey_store._PROLONG, "MGET"] * 3]
 
 
+async def test_a_server_that_is_restarted_while_it_is_read_is_read_from_the_beginning(
+    place: ValkeyPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How far a reading has come means nothing to a server that was started since: codes were left out."""
+    monkeypatch.setattr(valkey_reading, "_ENTRIES_AT_ONCE", 100)
+    store = await place.open(patience_s=60)
+    await store.write(Batch(FACTS, 7, codes=[(7, b"code %d" % number) for number in range(5000)]))
+    ask_link, asked = store._link.ask, 0
+
+    async def restarted(*commands: Command) -> list[Any]:
+        nonlocal asked
+        answers = await ask_link(*commands)
+        asked += commands[0][:2] == ("HSCAN", f"{{room:{place.prefix}}}:codes:7")
+        if asked == 25:
+            asked += 1
+            place.server.kill()
+            await asyncio.to_thread(place.server.start)
+            store._renewed_at -= store._lease_s  # so the next thing that is asked is that the lease goes on
+        return answers
+
+    monkeypatch.setattr(store._link, "ask", restarted)
+    assert len((await store.load()).rooms[0].codes) == 5000
+    assert asked > 25
+    await store.close()
+
+
 async def test_an_emptied_server_is_found_out(store: ValkeyStore, place: ValkeyPlace) -> None:
     await ask(place.address, "FLUSHALL")
     with pytest.raises(StoreFailedError, match="nothing is there any more"):
