@@ -111,7 +111,8 @@ def _address(text: str) -> str:
 
 async def _copy(chosen: argparse.Namespace) -> None:
     with own_process.ending(chosen.parent_pid) as end:
-        copied = await _unless_ended(end, copy_between(chosen.copy_from, chosen.store))
+        copying = copy_between(chosen.copy_from, chosen.store, accept_copied=chosen.accept_copied_store)
+        copied = await _unless_ended(end, copying)
     if copied is None:
         raise StoreFailedError("the copy was broken off; run it again")
     sys.stdout.write(f"copied from {chosen.copy_from.address} to {chosen.store.address}: {copied}\n")

@@ -66,7 +66,7 @@ def add_store_arguments(parser: argparse.ArgumentParser) -> None:
         "--copy-password-file", type=Path, metavar="FILE", help="password of --copy-from; default: the same variable"
     )
     parser.add_argument(
-        "--accept-copied-store", action="store_true", help="start on a store that was copied to another one"
+        "--accept-copied-store", action="store_true", help="start on, or copy, a store that was copied to another one"
     )
 
 

@@ -38,7 +38,7 @@ class Copied:
         )
 
 
-async def copy_between(source: StoreChoice, target: StoreChoice) -> Copied:
+async def copy_between(source: StoreChoice, target: StoreChoice, *, accept_copied: bool = False) -> Copied:
     """Open both, copy, and close them.
 
     Raises:
@@ -48,21 +48,27 @@ async def copy_between(source: StoreChoice, target: StoreChoice) -> Copied:
     try:
         second = await target.open()
         try:
-            return await copy_store(first, second, str(source.address), str(target.address))
+            names = str(source.address), str(target.address)
+            return await copy_store(first, second, *names, accept_copied=accept_copied)
         finally:
             await second.close()
     finally:
         await first.close()
 
 
-async def copy_store(source: RoomStore, target: RoomStore, source_name: str, target_name: str) -> Copied:
+async def copy_store(
+    source: RoomStore, target: RoomStore, source_name: str, target_name: str, *, accept_copied: bool = False
+) -> Copied:
     """Copy all of it, read it again, compare.
 
     Raises:
-        StoreFailedError: the source is a broken copy, the target is not empty, or it does not have what was copied.
+        StoreFailedError: the source is a broken copy or was copied to somewhere else, the target is not empty, or it
+            does not have what was copied.
     """
     stored, log = await source.load(), await source.log()
     refuse_unfinished(stored)
+    if stored.notes.get(NOTE) != (_TO + target_name).encode():  # else it is the end of a copy that was broken off
+        await refuse_copied(source, stored, accept=accept_copied)
     there, logged = await target.load(), await target.log()
     unfinished = (_UNFINISHED + source_name).encode()
     if there.notes.get(NOTE) != unfinished and (there.rooms or there.keys or there.notes or logged):

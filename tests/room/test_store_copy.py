@@ -135,6 +135,20 @@ async def test_a_copy_that_dies_near_its_end_leaves_at_most_the_source_to_start_
     await there.close()
 
 
+async def test_a_store_that_was_copied_is_not_copied_to_a_second_place(old: RoomStore, tmp_path: Path) -> None:
+    """A room could start on each of the copies. What has the people now may be copied on."""
+    new, other = SqliteStore(tmp_path / "new.sqlite"), SqliteStore(tmp_path / "other.sqlite")
+    await copy_store(old, new, "old", "new")
+    with pytest.raises(StoreFailedError, match="this store was copied to new, and its people have their places there"):
+        await copy_store(old, other, "old", "other")
+    assert not (await other.load()).notes
+    await copy_store(old, other, "old", "other", accept_copied=True)
+    third = SqliteStore(tmp_path / "third.sqlite")
+    await copy_store(new, third, "new", "third")
+    for store in (new, other, third):
+        await store.close()
+
+
 @pytest.mark.parametrize(
     "there", [Batch(notes=[("a", b"b")]), Batch(changes=LOG[:1]), Batch(keys=[KeyRow("k", b"", 1)])]
 )
