@@ -23,6 +23,7 @@ from booking.services.orders import order_as_it_stands
 from booking.store.database import Database
 from booking.workers.payment_worker import PaymentWorker
 from tests.server.box_office import Clock, Desk, count, digest_of, fan, make_event, seat_states
+from tests.server.provider_house import haste
 
 BEFORE_DONE = [Fault.HANG_BEFORE, Fault.DROP_BEFORE, Fault.STATUS_429, Fault.STATUS_500, Fault.STATUS_503]
 AFTER_DONE = [Fault.HANG_AFTER, Fault.DROP_AFTER, Fault.BROKEN_ANSWER, Fault.STATUS_500_AFTER]
@@ -75,10 +76,10 @@ class House:
 
 @pytest.fixture
 async def house(database: Database) -> AsyncIterator[House]:
-    sandbox = Sandbox(slow_s=0.5)
+    sandbox = Sandbox()
     server = LoopbackServer(sandbox.handle)
     await server.start()
-    provider = SandboxProvider(f"http://127.0.0.1:{server.port}", answer_timeout_s=0.25)
+    provider = SandboxProvider(f"http://127.0.0.1:{server.port}")
     worker = PaymentWorker(database, {"sandbox": provider})
     yield House(database, sandbox, server, provider, worker, await make_event(database))
     await provider.close()
@@ -112,7 +113,8 @@ async def test_p3_a_lost_answer_is_unknown_keeps_the_seats_and_converges_on_one_
 ) -> None:
     step = await house.open_payment()
     house.sandbox.faults.planned.append(Planned("authorize", fault, 1))
-    await drive_operation.take_at_once(house.db, house.provider, step.operation)
+    with haste(house.provider, fault):
+        await drive_operation.take_at_once(house.db, house.provider, step.operation)
     assert await house.statuses(step.order.order_id) == {"order": "RECONCILING", "authorize": "UNKNOWN"}
     assert await house.seats_of(step.order.order_id) == {SeatStatus.PAYING}
     await house.work(rounds=2)
@@ -125,7 +127,10 @@ async def test_p3_a_lost_answer_is_unknown_keeps_the_seats_and_converges_on_one_
 async def test_r25_a_sale_stays_confirmed_while_its_capture_is_unknown(house: House, fault: Fault) -> None:
     step = await house.open_payment()
     house.sandbox.faults.planned.append(Planned("capture", fault, 1))
-    await drive_operation.take_at_once(house.db, house.provider, step.operation)
+    settled = await drive_operation.authorize(house.db, house.provider, step.operation)
+    assert settled is not None
+    with haste(house.provider, fault):
+        await drive_operation.follow_up(house.db, house.provider, settled)
     assert await house.statuses(step.order.order_id) == {
         "order": "CONFIRMED",
         "authorize": "SUCCEEDED",
@@ -338,6 +343,24 @@ async def test_evidence_of_every_attempt_is_kept(house: House) -> None:
     assert [row["direction"] for row in rows] == ["sent", "received"] * 2
     assert "unknown" in rows[1]["body"]
     assert "succeeded" in rows[3]["body"]
+
+
+async def test_evidence_is_dated_by_the_database_and_not_by_who_drove_it(
+    house: House, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host whose clock is wrong tells the pauses between what was asked and answered; the rest is not its to say."""
+    await clock.move(seconds=5_000)
+    heard, unsent = [await house.open_payment() for _ in range(2)]
+    opened_at = await clock.now()
+    await drive_operation.take_at_once(house.db, house.provider, heard.operation)
+    monkeypatch.delitem(exponents.PROVIDER_EXPONENTS, ("sandbox", "EUR"))
+    await drive_operation.authorize(house.db, house.provider, unsent.operation)
+    rows = await house.db.fetch("SELECT operation_id, at, body FROM operation_evidence ORDER BY evidence_id")
+    assert [row["operation_id"] for row in rows].count(unsent.operation.operation_id) == 1
+    assert len(rows) == 5
+    now = await clock.now()
+    assert all(opened_at <= row["at"] <= now for row in rows)
+    assert [row["at"] for row in rows] == sorted(row["at"] for row in rows)
 
 
 async def test_the_worker_runs_until_cancelled(house: House) -> None:

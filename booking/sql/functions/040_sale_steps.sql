@@ -55,6 +55,13 @@ CREATE OR REPLACE FUNCTION has_live_charge(p_order uuid) RETURNS boolean LANGUAG
                       AND p.status IN ('CREATED', 'SENT', 'ACTION_REQUIRED', 'UNKNOWN') AND NOT p.void_requested)
 $$;
 
+-- Captures, voids and refunds of a charge, found by its order: a charge that was refused something has no index of its own.
+CREATE OR REPLACE FUNCTION follow_ups_of(p_charge uuid) RETURNS SETOF payment_operations LANGUAGE sql STABLE AS $$
+    SELECT c.* FROM payment_operations p
+     CROSS JOIN LATERAL (SELECT * FROM payment_operations c WHERE c.order_id = p.order_id OFFSET 0) c
+     WHERE p.operation_id = p_charge AND c.parent_id = p_charge
+$$;
+
 -- Why a paid order cannot be confirmed, or ''. The whole of R22: hold, seats, limits, total, price. Caller: lock_sale,
 -- and the account row. Time does not matter here: seats that are PAYING are nobody else's, even after grace (R7).
 CREATE OR REPLACE FUNCTION why_not_confirm(p_order orders, p_amount bigint) RETURNS text LANGUAGE plpgsql AS $$

@@ -332,7 +332,7 @@ END $$;
 -- again.
 CREATE OR REPLACE FUNCTION waits_for_capture(p_charge uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT count(*) > 0 AND NOT coalesce(bool_or(k.status = 'SUCCEEDED'), false)
-      FROM payment_operations k WHERE k.parent_id = p_charge AND k.kind = 'capture'
+      FROM follow_ups_of(p_charge) k WHERE k.kind = 'capture'
 $$;
 
 -- A back-off with jitter: those who failed together do not ask again together.

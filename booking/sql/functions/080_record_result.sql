@@ -33,7 +33,7 @@ BEGIN
     IF v_op.kind IN ('authorize', 'sale', 'cash') THEN
         PERFORM lock_account(o.event_id, o.principal) FROM orders o WHERE o.order_id = v_op.order_id;
         PERFORM lock_sale(v_op.order_id);
-    ELSIF v_op.money_back_id IS NOT NULL THEN
+    ELSIF v_op.money_back_id IS NOT NULL OR v_op.kind = 'void' THEN  -- a void decides about the capture that waits for it
         PERFORM lock_order_for_money(v_op.order_id);
     END IF;
     PERFORM FROM payment_operations p WHERE p.operation_id = p_operation FOR NO KEY UPDATE;
@@ -49,7 +49,7 @@ END $$;
 -- Record a result, all but one thing: a success that pays its order is checked here and returned as `paid`, the operation as
 -- it has to be; the caller writes it with `settle_paid`, alone or with others. Until then no other result of that order,
 -- account or card may be heard: it would be checked against counts that are behind. Caller: for a charge the account and
--- lock_sale, for what an act of money back opened lock_order_for_money, then the operation.
+-- lock_sale, for a void and for what an act of money back opened lock_order_for_money, then the operation.
 DROP FUNCTION IF EXISTS hear_result(
     uuid, uuid, text, bigint, text, text, text, text, jsonb, text, uuid[], text, text, bytea, text);
 CREATE OR REPLACE FUNCTION hear_result(
@@ -183,10 +183,15 @@ CREATE OR REPLACE FUNCTION advice_of(p_operation uuid) RETURNS text LANGUAGE sql
       FROM payment_operations p WHERE p.operation_id = p_operation
 $$;
 
+-- What was asked and answered, oldest first. Of what a driver of ours writes down the pauses are kept and not the instants, which are
+-- its host's: the last entry is dated now. A till's own clock is evidence of its own.
 CREATE OR REPLACE FUNCTION note_evidence(p_operation uuid, p_evidence jsonb, p_source text) RETURNS void LANGUAGE sql AS $$
     INSERT INTO operation_evidence (operation_id, at, source, direction, body)
-    SELECT p_operation, (e.value ->> 'at')::timestamptz, p_source, e.value ->> 'direction', e.value ->> 'body'
-      FROM jsonb_array_elements(p_evidence) WITH ORDINALITY AS e (value, n)
+    SELECT p_operation, CASE WHEN p_source LIKE 'provider:%' THEN n.now - (max(e.at) OVER () - e.at) ELSE e.at END, p_source,
+           e.value ->> 'direction', e.value ->> 'body'
+      FROM (SELECT booking_now() AS now OFFSET 0) n
+     CROSS JOIN (SELECT j.value, j.n, (j.value ->> 'at')::timestamptz AS at
+                   FROM jsonb_array_elements(p_evidence) WITH ORDINALITY AS j (value, n)) e
      ORDER BY e.n
 $$;
 
@@ -219,7 +224,7 @@ BEGIN
        OR (p_outcome = 'declined' AND p_op.status = 'DECLINED') THEN
         RETURN ROW ('', p_op.operation_id, true, advice_of(p_op.operation_id), NULL)::sale_answer;
     ELSIF p_outcome = 'declined' AND p_op.kind = 'sale' AND p_op.advice = 'reverse' AND NOT EXISTS (
-            SELECT FROM payment_operations b WHERE b.parent_id = p_op.operation_id AND b.kind = 'refund') THEN
+            SELECT FROM follow_ups_of(p_op.operation_id) b WHERE b.kind = 'refund') THEN
         PERFORM note_reversal(p_op, p_ref, p_source, p_spare[1], p_now);
         RETURN ROW ('', p_op.operation_id, false, 'reverse', NULL)::sale_answer;
     END IF;

@@ -83,8 +83,8 @@ BEGIN
      ORDER BY a.r;
 END $$;
 
--- Lock operations, and for charges their sales before them. Returns the operations that somebody else has; and those of an act
--- that gives money back, which may end tickets and seats: they are decided alone, under the locks of their order.
+-- Lock operations, and for charges their sales before them. Returns the operations that somebody else has; and voids and those of
+-- an act that gives money back, which may decide about a capture, tickets and seats: each alone, under the locks of its order.
 CREATE OR REPLACE FUNCTION busy_operations(p_operations uuid[]) RETURNS uuid[] LANGUAGE plpgsql AS $$
 DECLARE
     v_busy uuid[];
@@ -95,6 +95,7 @@ BEGIN
     SELECT array_agg(k.operation_id) INTO v_mine
       FROM (SELECT p.operation_id FROM payment_operations p
              WHERE p.operation_id = ANY (p_operations) AND NOT p.order_id = ANY (v_busy) AND p.money_back_id IS NULL
+               AND p.kind <> 'void'
              ORDER BY p.operation_id FOR NO KEY UPDATE SKIP LOCKED) k;
     RETURN ARRAY(SELECT p.operation_id FROM payment_operations p
                   WHERE p.operation_id = ANY (p_operations) AND NOT p.operation_id = ANY (coalesce(v_mine, '{}')));

@@ -115,7 +115,7 @@ BEGIN
         UPDATE payment_operations c SET void_requested = true, next_attempt_at = NULL, updated_at = p_now
          WHERE c.parent_id = p_charge AND c.kind = 'capture' AND c.status = 'CREATED';
     ELSIF v_money.standing = 'authorized' AND NOT EXISTS (
-            SELECT FROM payment_operations c WHERE c.parent_id = p_charge AND c.kind = 'capture') THEN
+            SELECT FROM follow_ups_of(p_charge) c WHERE c.kind = 'capture') THEN
         RETURN refused('action-not-allowed', 'not-captured');
     END IF;
     v_cash := p_kind = 'refund' AND (p_way = 'cash' OR v_charge.kind = 'cash');

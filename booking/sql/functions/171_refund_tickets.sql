@@ -194,7 +194,7 @@ END $$;
 
 -- A charge is voided once: after a void that was refused, its money goes back by a refund that waits for the capture.
 CREATE OR REPLACE FUNCTION may_be_voided(p_charge uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT NOT EXISTS (SELECT FROM payment_operations v WHERE v.parent_id = p_charge AND v.kind = 'void')
+    SELECT NOT EXISTS (SELECT FROM follow_ups_of(p_charge) v WHERE v.kind = 'void')
 $$;
 
 -- Make tickets void and move no money.

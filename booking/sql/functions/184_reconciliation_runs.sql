@@ -4,7 +4,8 @@
 
 -- Begin a run, or find the one of this provider and day that is running. p_started_by 'authority': the run that the worker makes
 -- of each day once; NULL when it has one. The list is read from where the oldest of what we decided that day was begun, eight
--- days back at most, to a little after the end: what we heard within the day happened in between.
+-- days back at most, to a little after the end: what we heard within the day happened in between. What is older than that is found
+-- neither there nor here, so that no more than those days are looked through.
 CREATE OR REPLACE FUNCTION start_run(
     p_run uuid, p_provider text, p_day date, p_since timestamptz, p_until timestamptz, p_started_by text
 ) RETURNS uuid LANGUAGE plpgsql AS $$
@@ -20,7 +21,8 @@ BEGIN
     END IF;
     SELECT count(*) AS expected, min(p.created_at) AS oldest INTO v_ours
       FROM payment_operations p
-     WHERE p.provider = p_provider AND p.status = 'SUCCEEDED' AND p.updated_at >= p_since AND p.updated_at < p_until;
+     WHERE p.operation_id >= first_id_of(p_since - interval '9 days')
+       AND p.provider = p_provider AND p.status = 'SUCCEEDED' AND p.updated_at >= p_since AND p.updated_at < p_until;
     INSERT INTO reconciliation_runs (run_id, provider, day, since, until, list_since, list_until, expected, started_by,
                                      started_at, due_at)
     VALUES (p_run, p_provider, p_day, p_since, p_until,
@@ -69,6 +71,14 @@ RETURNS SETOF reconciliation_runs LANGUAGE sql AS $$
      WHERE r.run_id = due.run_id
     RETURNING r.*
 $$;
+
+-- Whether p_holder still drives a run; its lease begins anew, and nobody else can take or end the run before this transaction ends.
+CREATE OR REPLACE FUNCTION keep_lease(p_run uuid, p_holder uuid, p_lease interval) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE reconciliation_runs r SET held_until = booking_now() + p_lease
+     WHERE r.run_id = p_run AND r.holder = p_holder AND r.state = 'running';
+    RETURN FOUND;
+END $$;
 
 -- Keep a page of the provider's list, and where it goes on ('' at the end). False: the lease went to another.
 CREATE OR REPLACE FUNCTION keep_page(p_run uuid, p_holder uuid, p_lease interval, p_movements jsonb, p_cursor text)

@@ -98,6 +98,7 @@ CREATE OR REPLACE FUNCTION operations_of_ours_alone(p_run uuid) RETURNS TABLE (
       FROM reconciliation_runs r
       JOIN payment_operations p ON p.provider = r.provider
      WHERE r.run_id = p_run AND p.status = 'SUCCEEDED'
+       AND p.operation_id >= (SELECT first_id_of(l.list_since - interval '1 day') FROM reconciliation_runs l WHERE l.run_id = p_run)
        AND p.kind IN ('authorize', 'capture', 'void', 'refund') AND p.decided_by LIKE 'provider:%'
        AND p.updated_at >= r.since AND p.updated_at < least(r.until, r.started_at) AND p.created_at >= r.list_since
        AND NOT EXISTS (SELECT FROM run_movements m WHERE m.run_id = p_run AND m.operation_id = p.operation_id)

@@ -52,8 +52,7 @@ BEGIN
     IF p_kind = 'authorize' THEN
         operation_id := charge_id;
     ELSIF p_kind IN ('capture', 'void') THEN
-        SELECT p.operation_id INTO operation_id FROM payment_operations p
-         WHERE p.parent_id = charge_id AND p.kind = p_kind
+        SELECT p.operation_id INTO operation_id FROM follow_ups_of(charge_id) p WHERE p.kind = p_kind
          ORDER BY p.status = 'DECLINED', p.created_at DESC LIMIT 1;  -- one that was refused may be tried again
     END IF;
 END $$;

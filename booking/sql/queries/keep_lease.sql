@@ -1,0 +1,1 @@
+SELECT keep_lease($1, $2, $3) AS kept
