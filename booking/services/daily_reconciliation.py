@@ -30,6 +30,7 @@ from booking.services.refusals import key_use, raise_refusal
 from booking.services.take_payment import TERMINAL_PROTOCOLS
 from booking.store import reconciliation_queries, reconciliation_queries_runs
 from booking.store.database import Database
+from booking.store.reconciliation_queries_runs import LeaseLostError
 
 LEASE: Final = timedelta(minutes=5)
 PAGE_WITHIN_S: Final = 60.0
@@ -134,6 +135,8 @@ async def _drive(db: Database, providers: Providers, run: Leased) -> Sequence[Di
             return await _compare(db, run)
     except UnavailableError:
         raise  # nothing can be written down now: the lease runs out by itself
+    except LeaseLostError:
+        log.info("comparison %s has another driver", run.run_id)
     except Exception as error:
         log.exception("comparison %s with %s has a fault", run.run_id, run.provider)
         await _give_back(db, run, f"{type(error).__name__}: {error}")
@@ -208,29 +211,39 @@ async def _give_back(db: Database, run: Leased, why: str) -> None:
 
 
 async def _compare(db: Database, run: Leased) -> Sequence[Difference]:
-    """Compare all that was read, open what is new, and end the run. Done twice it opens nothing twice."""
-    matched = await reconciliation_queries_runs.match_run(db, run.run_id)
-    found = await reconciliation_queries_runs.read_differences(db, run.run_id)
-    opened, failed = await _open_all(db, run.provider, found)
+    """Compare all that was read, open what is new, and end the run. Done twice it opens nothing twice.
+
+    Each step asks whether the run is still ours: once another driver has ended it, what was read is gone, and a look
+    would find all of the day with us alone.
+
+    Raises:
+        LeaseLostError: it is not.
+    """
+    matched = await reconciliation_queries_runs.match_run(db, run.run_id, run.holder, LEASE)
+    found = await reconciliation_queries_runs.read_differences(db, run.run_id, run.holder, LEASE)
+    opened, failed = await _open_all(db, run, found)
     detail = f"{failed} differences could not be kept; the next run finds them again" if failed else ""
-    await reconciliation_queries_runs.end_run(
+    if not await reconciliation_queries_runs.end_run(
         db, run.run_id, run.holder, matched, Counter(each.kind for each in found), opened,
         [each.subject for each in found], detail,
-    )  # fmt: skip
+    ):  # fmt: skip
+        raise LeaseLostError(str(run.run_id))
     log.info(
         "comparison %s with %s: %d agree, %d differ, %d new", run.run_id, run.provider, matched, len(found), opened
     )
     return found
 
 
-async def _open_all(db: Database, provider: str, found: Sequence[Difference]) -> tuple[int, int]:
+async def _open_all(db: Database, run: Leased, found: Sequence[Difference]) -> tuple[int, int]:
     """How many items are new, and how many differences could not be kept: one never stops the others (P32)."""
     opened = failed = 0
     for difference in found:
         try:
-            opened += await reconciliation_queries_runs.open_difference(db, provider, difference)
-        except UnavailableError:
-            raise  # the database is away: the whole comparison is made again
+            opened += await reconciliation_queries_runs.open_difference(
+                db, run.run_id, run.holder, LEASE, run.provider, difference
+            )
+        except (UnavailableError, LeaseLostError):
+            raise  # the database is away: the whole comparison is made again; or another makes it
         except Exception:
             failed += 1
             log.exception("the difference %s %s could not be kept", difference.kind, difference.subject)

@@ -185,6 +185,20 @@ class Database:
         """
         return await self._repeat(self.sales, query, args)
 
+    async def call_patiently(self, limits: Limits, query: str, *args: object) -> list[Record]:
+        """As `call`, on the general pool and under limits of its own, for a step that may have to wait for others."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + limits.transaction_s
+
+        async def once() -> list[Record]:
+            async with self.general.trip(until - loop.time()) as connection, connection.transaction():
+                await set_limits(connection, limits)
+                rows: list[Record] = await connection.fetch(query, *args)
+                return rows
+
+        with domain_errors():
+            return await repeat(once)
+
     async def call_once(self, query: str, *args: object) -> list[Record]:
         """Run one statement as a transaction of its own, on the sale pool, and never again.
 

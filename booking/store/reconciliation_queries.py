@@ -169,6 +169,12 @@ async def end_settled_items(db: Database, after: UUID | None, limit: int) -> tup
     return row["ended"], row["last"]
 
 
+async def end_settled_item(db: Database, item_id: UUID) -> bool:
+    """End one open item whose cause is gone. False: it is not, or somebody acts on it just now."""
+    ended: bool = (await db.call(query("end_settled_item"), item_id))[0]["ended"]
+    return ended
+
+
 async def note_unknown_operations(db: Database, limit: int) -> int:
     """An item for each operation that its provider leaves open for too long. Returns how many are new."""
     noted: int = (await db.call(query("note_unknown_operations"), _ids(limit)))[0]["noted"]
@@ -208,9 +214,8 @@ async def read_figures(db: Database) -> UnsettledFigures:
 
 
 async def _patient(db: Database, statement: str, *args: object) -> SaleAnswer:
-    """One statement as a transaction of its own, under `ACT_LIMITS`. A raced key is busy: the same key tells."""
-    async with db.transaction(ACT_LIMITS) as connection:
-        return SaleAnswer.of(await connection.fetch(query(statement), *args))
+    """One statement as a transaction of its own, under `ACT_LIMITS`; its key makes it safe to repeat."""
+    return SaleAnswer.of(await db.call_patiently(ACT_LIMITS, query(statement), *args))
 
 
 def _ids(count: int) -> Sequence[UUID]:

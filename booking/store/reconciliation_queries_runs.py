@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import date, datetime, timedelta
 from uuid import UUID
 
@@ -12,10 +13,14 @@ from uuid_utils.compat import uuid7
 from booking.domain.caller import Caller
 from booking.domain.items import Difference, ReconciliationRun, RunId, RunState, TotalsReport
 from booking.sql import query
-from booking.store.connection import JOB_LIMITS, Record
+from booking.store.connection import JOB_LIMITS, Connection, Limits, Record
 from booking.store.database import Database
 from booking.store.sale_calls import KeyUse
 from booking.store.sale_lanes import SaleAnswer
+
+
+class LeaseLostError(Exception):
+    """A run has another driver by now, or has ended: what we know of it is not to be told."""
 
 
 async def start_run(
@@ -69,17 +74,36 @@ async def note_page_failed(db: Database, run_id: UUID, holder: UUID, why: str, m
     return state
 
 
-async def match_run(db: Database, run_id: UUID) -> int:
-    """How many movements agree with ours; what the provider has an answer for and we do not is asked about at once."""
-    async with db.transaction(JOB_LIMITS) as connection:
+@asynccontextmanager
+async def _as_driver(
+    db: Database, run_id: UUID, holder: UUID, lease: timedelta, limits: Limits | None = None
+) -> AsyncIterator[Connection]:
+    """A transaction in which the run is ours, and stays so. Raises LeaseLostError: it has another driver by now."""
+    async with db.transaction(limits) as connection:
+        if not await connection.fetchval(query("keep_lease"), run_id, holder, lease):
+            raise LeaseLostError(str(run_id))
+        yield connection
+
+
+async def match_run(db: Database, run_id: UUID, holder: UUID, lease: timedelta) -> int:
+    """How many movements agree with ours; what the provider has an answer for and we do not is asked about at once.
+
+    Raises:
+        LeaseLostError: the run has another driver by now, or has ended.
+    """
+    async with _as_driver(db, run_id, holder, lease, JOB_LIMITS) as connection:
         row = await connection.fetchrow(query("match_run"), run_id)
     matched: int = row["matched"] if row else 0
     return matched
 
 
-async def read_differences(db: Database, run_id: UUID) -> list[Difference]:
-    """All that a run found."""
-    async with db.transaction(JOB_LIMITS) as connection:
+async def read_differences(db: Database, run_id: UUID, holder: UUID, lease: timedelta) -> list[Difference]:
+    """All that a run found: what was read of the provider's list is there as long as the run is ours.
+
+    Raises:
+        LeaseLostError: as for `match_run`.
+    """
+    async with _as_driver(db, run_id, holder, lease, JOB_LIMITS) as connection:
         rows = await connection.fetch(query("read_differences"), run_id)
     return [
         Difference(
@@ -90,9 +114,15 @@ async def read_differences(db: Database, run_id: UUID) -> list[Difference]:
     ]  # fmt: skip
 
 
-async def open_difference(db: Database, provider: str, found: Difference) -> bool:
-    """Make an item of a difference, unless there is one: whether it is new."""
-    async with db.transaction() as connection:
+async def open_difference(
+    db: Database, run_id: UUID, holder: UUID, lease: timedelta, provider: str, found: Difference
+) -> bool:
+    """Make an item of a difference, unless there is one: whether it is new.
+
+    Raises:
+        LeaseLostError: as for `match_run`.
+    """
+    async with _as_driver(db, run_id, holder, lease) as connection:
         opened: bool = await connection.fetchval(
             query("open_difference"), uuid7(), found.kind, found.subject, found.event_id, found.order_id,
             found.operation_id, provider, found.amount_minor, found.currency,
