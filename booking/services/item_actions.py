@@ -106,8 +106,9 @@ async def decide_item(
 async def _when_heard(db: Database, caller: Caller, before: ItemDetail, after: ItemDetail, wait_s: float) -> ItemDetail:
     """The item once the worker has asked, or as it stands after a moment: it goes on asking by itself.
 
-    What was said of an operation that had its answer is written before the item ends by it: seen between the two, the
-    item would be shown as open beside the very answer that settles it.
+    An answer is written before the item ends by it: seen between the two, the item would be shown as open beside the
+    very answer that settles it. So an operation that had its answer is waited for until the word of it is taken
+    (`is_asked_again`), and an item whose cause is gone ends here instead of with the worker's next round.
     """
     loop = asyncio.get_running_loop()
     until = loop.time() + wait_s
@@ -118,7 +119,8 @@ async def _when_heard(db: Database, caller: Caller, before: ItemDetail, after: I
         if not is_asked and _heard_so_far(after) != _heard_so_far(before):
             break
         await asyncio.sleep(_LOOK_EVERY_S)
-    return after
+    await reconciliation_queries.end_settled_item(db, after.item.item_id)
+    return await read_item(db, caller, after.item.item_id)
 
 
 def _heard_so_far(detail: ItemDetail) -> tuple[ItemState, list[tuple[UUID, datetime, str]], int]:

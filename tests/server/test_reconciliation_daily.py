@@ -167,7 +167,7 @@ async def test_asking_again_about_what_only_we_have_ends_the_item_when_the_provi
     await ours_only(comparison)
     await comparison.run()
     item = await comparison.house.item("ours-only")
-    asking = asyncio.create_task(comparison.house.act(item, ItemAction.ASK_AGAIN, wait_s=5))
+    asking = asyncio.create_task(comparison.house.act(item, ItemAction.ASK_AGAIN, wait_s=60))
     while not asking.done():
         await comparison.house.worker.work_once()
         await asyncio.sleep(0.02)
