@@ -54,7 +54,6 @@ from backend_client.wire import (
     SeatActor,
     SeatActorKind,
     SeatHistoryItem,
-    SeatRef,
 )
 from widgets.theme import load_theme
 
@@ -168,12 +167,6 @@ class TheatreHouse(House):
             "starts_at": datetime(2027, 3, 5, 20, 0, tzinfo=UTC),
         }  # fmt: skip
         return EventDetail(**{**{name: getattr(plain, name) for name in plain.__struct_fields__}, **changed})
-
-    def seat(self, seat_no: int) -> SeatRef:
-        """A seat as people name it, with its section."""
-        row = self.plan.rows[self.plan.seats.row_no[seat_no]]
-        section = self.plan.sections[row.section_no].name
-        return SeatRef(seat_no=seat_no, section=section, row=row.label, number=self.plan.seats.number[seat_no])
 
     def free_run(self, count: int, row_no: int = 20) -> list[int]:
         """Free seats beside each other, from row `row_no` on."""

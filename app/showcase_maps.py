@@ -30,7 +30,6 @@ from backend_client.wire import (
     PlanTable,
     Price,
     PriceCategory,
-    SeatRef,
     Tier,
 )
 
@@ -96,12 +95,6 @@ class PlanHouse(House):
             plain, name=self.plan.name, venue_name="Demo", categories=self.plan.categories, prices=prices,
             starts_at=datetime(2027, 3, 5, 20, 0, tzinfo=UTC),
         )  # fmt: skip
-
-    def seat(self, seat_no: int) -> SeatRef:
-        """A seat as people name it, with its section."""
-        row = self.plan.rows[self.plan.seats.row_no[seat_no]]
-        section = self.plan.sections[row.section_no].name
-        return SeatRef(seat_no=seat_no, section=section, row=row.label, number=self.plan.seats.number[seat_no])
 
     def free_run(self, count: int, near: tuple[float, float]) -> list[int]:
         """Free seats beside each other, in the row that is nearest to a place and has so many; fewer where none has."""

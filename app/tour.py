@@ -20,7 +20,6 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app import hands, tour_money
 from app.bridge.pictures import all_drawn, picture_of
 from app.core.sale import Sale, SaleState
-from app.core.seat_names import seat_ref
 from app.hands import HandsError
 from app.i18n import figures
 from app.main import DONE, FOUND_WRONG, Console
@@ -28,6 +27,7 @@ from app.screens.bindings import Credentials
 from app.screens.counter import CounterScreen
 from app.tour_plan import ALONE, Report, SoldLine, TourStep
 from backend_client.feed_protocol import FeedState
+from backend_client.plan_names import seat_ref
 from backend_client.wire import TicketStatus
 
 _ENDS: Final = {SaleState.HELD, SaleState.PAID, SaleState.DONE, SaleState.EXPIRED, SaleState.UNKNOWN}

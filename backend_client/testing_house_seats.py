@@ -9,6 +9,7 @@ from uuid import UUID
 import numpy as np
 from msgspec.structs import replace
 
+from backend_client.plan_names import seat_ref
 from backend_client.seat_frames import Delta, HolderKind, Layout, Snapshot, StaffStatus, States, staff_state
 from backend_client.testing_house_rows import CATEGORIES, HoldRow, OrderRow, RefusalError, keeps_seats, small_hall
 from backend_client.wire import (
@@ -124,8 +125,7 @@ class HouseSeats:
 
     def seat(self, seat_no: int) -> SeatRef:
         """A seat as people name it."""
-        row = self.plan.rows[self.plan.seats.row_no[seat_no]]
-        return SeatRef(seat_no=seat_no, section="Stalls", row=row.label, number=self.plan.seats.number[seat_no])
+        return seat_ref(self.plan, seat_no)
 
     def _sweep(self) -> None:
         for hold in self.holds.values():

@@ -16,8 +16,8 @@ from app.core.errors import NoBlockLeftError, SaleNotReadyError
 from app.core.orphan_seats import without_orphans
 from app.core.picking import BestShown, OfferKind, Picking, Picks, SeatOffer
 from app.core.sale import Sale, SaleState
-from app.core.seat_names import seat_ref
 from app.core.store import Notice, NoticeCode
+from backend_client.plan_names import seat_ref
 from backend_client.wire import MAX_SEATS_PER_HOLD, OrphanRule, SeatRef
 
 

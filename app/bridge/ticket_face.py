@@ -18,6 +18,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QGuiApplication, QPainte
 
 from app.devices.ticket_printer import TicketFace, TicketSheet
 from app.i18n.figures import Figures
+from backend_client.plan_names import BOOTH, TABLE
 
 MM_PER_INCH: Final = 25.4
 QUIET_MODULES: Final = 4
@@ -148,11 +149,13 @@ class TicketDrawing:
             left += width
 
     def _numbered(self, ticket: TicketFace) -> list[tuple[str, str, float]]:
-        return [
-            (self.translate("Section"), ticket.section, 0.5),
-            (self.translate("Row"), ticket.row, 0.25),
-            (self.translate("Seat"), ticket.number, 0.25),
-        ]
+        """Captions, what stands under them and their shares of the width. A booth may be called by its one seat."""
+        section = (self.translate("Section"), ticket.section, 0.5)
+        if ticket.row_kind == BOOTH and not ticket.row:
+            return [section, (self.translate("Booth"), ticket.number, 0.5)]
+        captions = {TABLE: self.translate("Table"), BOOTH: self.translate("Booth")}
+        row = captions.get(ticket.row_kind) or self.translate("Row")
+        return [section, (row, ticket.row, 0.25), (self.translate("Seat"), ticket.number, 0.25)]
 
     def _heading(self, painter: QPainter, area: QRectF, text: str) -> None:
         """The event's name: large on one line, or on two when it is long."""

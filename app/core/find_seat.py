@@ -67,11 +67,11 @@ class SeatIndex:
 
     def search(self, text: str, limit: int = MOST_FOUND) -> tuple[Found, ...]:
         """What may be meant, the likeliest first, at most `limit`."""
-        words = [word for word in words_of(text[:_MOST_TYPED]) if word not in self._noise] or list(
-            words_of(text[:_MOST_TYPED])
-        )
+        typed = list(words_of(text[:_MOST_TYPED]))
+        words = [word for word in typed if word not in self._noise]
         found: dict[tuple[int, int, int], Found] = {}
-        for reading in _readings(words):
+        # What people type beside a label may be part of it: `Table 5` names a table that bears the word itself.
+        for reading in (*_readings(words), *(_readings(typed) if words != typed else ())):
             for one in self._read(*reading):
                 found.setdefault((one.section_no, one.row_no, one.seat_no), one)
                 if len(found) >= limit:

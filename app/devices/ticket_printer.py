@@ -20,7 +20,7 @@ class PrintState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TicketFace:
-    """One ticket as it is printed. `code` is what the QR says; labels are those of the plan."""
+    """One ticket as it is printed. `code` is what the QR says; labels and `row_kind` are those of its `SeatRef`."""
 
     ticket_id: str
     section: str
@@ -30,6 +30,7 @@ class TicketFace:
     amount_minor: int
     currency: str
     code: str
+    row_kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)

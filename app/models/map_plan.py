@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
+from backend_client.plan_names import BOOTH, row_kinds
 from backend_client.wire import EventDetail, Plan, PlanArea, PlanPicture, PlanStanding, PlanTable
 from widgets.seat_map.plan import MapArea, MapImage, SeatMapPlan
 
@@ -21,7 +23,7 @@ def map_plan(plan: Plan, event: EventDetail) -> SeatMapPlan:
     named = {category.category_no: category for category in (*plan.categories, *event.categories)}
     categories = [named.get(category.category_no, category) for category in plan.categories]
     seats, rows, sections = plan.seats, plan.rows, plan.sections
-    named_by_tables = {table.row_no for table in plan.tables}
+    kinds = row_kinds(plan)
     return SeatMapPlan(
         name=plan.name,
         x=np.array(seats.x, np.float32),
@@ -31,7 +33,7 @@ def map_plan(plan: Plan, event: EventDetail) -> SeatMapPlan:
         flags=np.array(seats.flags, np.uint8),
         number=seats.number,
         row_section=np.array([row.section_no for row in rows], np.int32),
-        row_label=tuple(row.label for row in rows),
+        row_label=tuple(_row_label(plan, row_no, kinds) for row_no in range(len(rows))),
         row_first=np.array([row.first_seat for row in rows], np.int32),
         row_count=np.array([row.seat_count for row in rows], np.int32),
         section_name=tuple(section.name for section in sections),
@@ -39,9 +41,8 @@ def map_plan(plan: Plan, event: EventDetail) -> SeatMapPlan:
         section_y=np.array([section.label_y for section in sections], np.float32),
         category_name=tuple(category.name for category in categories),
         category_color=tuple(category.color for category in categories),
-        row_label_position=tuple(
-            _NO_END if row_no in named_by_tables else row.label_position for row_no, row in enumerate(rows)
-        ),
+        row_label_position=tuple(_NO_END if row_no in kinds else row.label_position for row_no, row in enumerate(rows)),
+        row_kind=tuple(kinds.get(row_no, "") for row_no in range(len(rows))) if kinds else (),
         areas=(
             *(_area(area) for area in plan.areas),
             *(_standing(place) for place in plan.standing),
@@ -54,6 +55,12 @@ def map_plan(plan: Plan, event: EventDetail) -> SeatMapPlan:
         width=plan.width,
         height=plan.height,
     )
+
+
+def _row_label(plan: Plan, row_no: int, kinds: Mapping[int, str]) -> str:
+    """A booth without a name of its own has that of its one seat."""
+    row = plan.rows[row_no]
+    return plan.seats.number[row.first_seat] if kinds.get(row_no) == BOOTH and not row.label else row.label
 
 
 def _area(area: PlanArea) -> MapArea:

@@ -14,6 +14,8 @@ from app.core.plan_memo import Memo
 from app.core.plan_neighbours import aisles_of
 from app.core.plan_restore import TakenSeat
 from app.i18n import _, current_language, figures
+from app.models import place_words
+from backend_client.plan_names import BOOTH
 from widgets.plan_canvas import (
     CanvasFocus,
     CanvasPicture,
@@ -90,14 +92,10 @@ def selection_of(chosen: Chosen) -> Selection:
 
 
 def row_name(row: DraftRow, section: str) -> str:
-    """`Stalls · Row A`, `Stalls · Table T1`; spoken and as a title."""
-    parts = [section] if section else []
-    if row.table is not None and row.label.strip():
-        words = _("Booth {name}") if row.table.kind == "booth" else _("Table {name}")
-        parts.append(words.format(name=row.label))
-    else:
-        parts.append(_("Row {row}").format(row=row.label) if row.label.strip() else _("Row without a name"))
-    return figures().joined(parts)
+    """`Stalls · Row A`, `Stalls · Table T1`; spoken and as a title. A booth may have its name from its one seat."""
+    kind = "" if row.table is None else row.table.kind
+    label = row.label if row.label.strip() or kind != BOOTH else "".join(seat.number for seat in row.seats[:1])
+    return figures().joined((section, place_words.row_name(label, kind) if label.strip() else _("Row without a name")))
 
 
 def _row(row: DraftRow, section: str, colors: dict[int, str], names: dict[int, str]) -> CanvasRow:

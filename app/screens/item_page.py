@@ -10,12 +10,12 @@ from app.core.inbox import Inbox, InboxPart
 from app.core.session import Permission
 from app.core.store import ConsoleStore
 from app.i18n import _, figures
+from app.models.place_words import grouped_seats
 from app.screens.inbox_page import age_between, event_zone
 from app.screens.item_approval import ApprovalCard
 from app.screens.item_form import ItemForm
 from app.screens.item_words import (
     difference_words,
-    grouped_seats,
     item_money,
     kind_name,
     kind_words,

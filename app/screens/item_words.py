@@ -6,7 +6,7 @@ from typing import Final
 
 from app.core.item_changes import Difference, ItemChange
 from app.i18n import _, figures, marked, ngettext
-from app.screens.words import short_seats
+from app.models.place_words import short_seats
 from backend_client.wire import (
     AllowedAction,
     ItemAction,
@@ -16,7 +16,6 @@ from backend_client.wire import (
     PaymentOperation,
     ReconciliationItem,
     RefundWay,
-    SeatRef,
 )
 
 _KINDS: Final[dict[str, tuple[str, str]]] = {
@@ -239,18 +238,6 @@ def item_seats(item: ReconciliationItem) -> str:
     if not item.seats:
         return ""
     return figures().joined((figures().number(len(item.seats)), short_seats(item.seats)))
-
-
-def grouped_seats(seats: tuple[SeatRef, ...]) -> str:
-    """`Stalls · Row A · Seat 3, 4`, one line a row, for seats that are many."""
-    rows: dict[tuple[str, str], list[str]] = {}
-    for seat in seats:
-        rows.setdefault((seat.section, seat.row), []).append(seat.number or str(seat.seat_no + 1))
-    lines = []
-    for (section, name), numbers in rows.items():
-        row = _("Row {row}").format(row=name) if name else ""
-        lines.append(figures().joined((section, row, _("Seat {seat}").format(seat=figures().listed(numbers)))))
-    return "\n".join(lines)
 
 
 def difference_words(found: Difference, currency: str) -> str:

@@ -6,11 +6,11 @@ import numpy as np
 
 from app.core.house_seats import is_house_seat
 from app.core.seat_map import SeatMapState
-from app.core.seat_names import seat_ref
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
+from app.models.place_words import row_name, rows_between, seat_name, seat_parts
 from app.screens.house_words import house_kind_words, house_letters, house_words_by_kind
-from app.screens.words import seat_name, seat_parts
+from backend_client.plan_names import seat_ref
 from backend_client.seat_frames import (
     HOLDER_MASK,
     HOLDER_SHIFT,
@@ -23,7 +23,7 @@ from backend_client.seat_frames import (
 from backend_client.wire import EventDetail, Plan
 from widgets.map_legend import LegendCategory, LegendWords
 from widgets.map_zoom import ZoomWords
-from widgets.seat_map import SeatMapTexts
+from widgets.seat_map import PlaceInView, SeatMapTexts
 from widgets.seat_map.seat_bits import ACCESSIBLE_FLAG, COMPANION_FLAG, RESTRICTED_FLAG
 
 
@@ -86,19 +86,15 @@ def map_texts(store: ConsoleStore) -> SeatMapTexts:
     )
 
 
-def place_words(section: str, first_row: str, last_row: str) -> str:
+def place_words(place: PlaceInView) -> str:
     """The part of the plan that is in view."""
-    rows = ""
-    if first_row and first_row == last_row:
-        rows = _("Row {row}").format(row=first_row)
-    elif first_row and last_row:
-        rows = _("Rows {first} – {last}").format(first=first_row, last=last_row)
-    return figures().joined((section, rows))
+    rows = rows_between(place.first_row, place.last_row, place.first_kind, place.last_kind)
+    return figures().joined((place.section, rows))
 
 
-def spoken_row(label: str, free: int) -> str:
-    """A row as a screen reader names it, with how many seats of it are free."""
-    return figures().spoken([_("Row {row}").format(row=label) if label else "", free_words(free)])
+def spoken_row(label: str, kind: str, free: int) -> str:
+    """A row or a table as a screen reader names it, with how many seats of it are free."""
+    return figures().spoken([row_name(label, kind), free_words(free)])
 
 
 def spoken_section(name: str, free: int) -> str:

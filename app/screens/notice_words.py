@@ -8,8 +8,9 @@ from typing import Final
 from app.core.sale import EndReason
 from app.core.store import Notice, NoticeCode
 from app.i18n import _, figures, marked
+from app.models.place_words import seat_names
 from app.screens.trouble_words import decline_title, decline_words
-from app.screens.words import ANY, NOTE_IT, Advice, seat_names
+from app.screens.words import ANY, NOTE_IT, Advice
 
 
 def end_words(reason: EndReason | None) -> Advice:

@@ -20,12 +20,13 @@ from app.core.settlement import with_paid_out
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.models.cell_table import Cell, CellColumn, CellRow, CellTableModel
+from app.models.place_words import seat_name
 from app.screens.inbox_page import event_zone
 from app.screens.item_words import operation_name, operation_status
 from app.screens.order_words import order_status, ticket_status
 from app.screens.refund_words import charge_line, give_words, why_not_refundable
 from app.screens.timeline_words import order_lines
-from app.screens.words import Advice, advice_for, seat_name
+from app.screens.words import Advice, advice_for
 from backend_client.wire import OperationStatus, OrderSummary, PaymentOperation, RefundableOrder, RefundableTicket
 from widgets.async_button import AsyncButton
 from widgets.build import column, label, row, scrolling, set_tone

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.core.sale import Sale, SaleId, SaleState
 from app.i18n import _, figures
-from app.screens.words import short_places, short_seats
+from app.models.place_words import short_places, short_seats
 from widgets.build import column
 from widgets.theme import Theme
 

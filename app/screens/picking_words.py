@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from app.core.errors import NoBlockLeftError, PlacesNotPickableError, SeatNotPickableError, TooManySeatsError
 from app.core.find_seat import Found
 from app.core.picking import BestShown, OfferKind, SeatOffer
-from app.core.seat_names import seat_ref
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
+from app.models.place_words import row_name, short_seats
 from app.screens import keys
 from app.screens.map_words import SeatWords, category_prices, places_words
-from app.screens.words import Advice, advice_for, advice_for_error, short_seats
+from app.screens.words import Advice, advice_for, advice_for_error
+from backend_client.plan_names import row_kinds, seat_ref
 from backend_client.wire import MAX_SEATS_PER_HOLD
 from widgets.pick_bar import PickBarWords
 from widgets.places_button import PlacesChoice
@@ -137,7 +138,8 @@ def _short(seats: Sequence[int], store: ConsoleStore) -> str:
 
 def noise_words() -> tuple[str, ...]:
     """What people type beside a label, and is none."""
-    return (_("Section"), _("Row"), _("Seat"), "Section", "Row", "Seat")
+    english = ("Section", "Row", "Table", "Booth", "Seat")
+    return (_("Section"), _("Row"), _("Table"), _("Booth"), _("Seat"), *english)
 
 
 def nothing_found() -> str:
@@ -153,7 +155,7 @@ def found_words(found: Found, store: ConsoleStore) -> str:
     if found.seat_no >= 0:
         return SeatWords(store).standing(found.seat_no)
     free = int(seat_map.pickable()[found.seats.start : found.seats.stop].sum())
-    row = _("Row {row}").format(row=plan.rows[found.row_no].label) if found.row_no >= 0 else ""
+    row = row_name(plan.rows[found.row_no].label, row_kinds(plan).get(found.row_no, "")) if found.row_no >= 0 else ""
     count = ngettext("{count} seat free", "{count} seats free", free).format(count=figures().number(free))
     return figures().joined((plan.sections[found.section_no].name, row, count))
 

@@ -14,12 +14,13 @@ from app.bridge.dialogs import ask
 from app.core.errors import PlanFileError
 from app.core.session import Permission
 from app.i18n import _, figures, ngettext
+from app.models.place_words import seat_names
 from app.screens.dialogs import AskDialog
 from app.screens.main_window import MainWindow
 from app.screens.plan_dialogs import EventsOnPlanDialog, NewPlanDialog, OpenPlanDialog, PlanKeysDialog
 from app.screens.plan_editor import PlanEditorScreen
 from app.screens.plan_files import PlanFiles
-from app.screens.words import Advice, advice_for, seat_names
+from app.screens.words import Advice, advice_for
 from backend_client.errors import BookingClientError, BookingRefusedError
 from backend_client.wire import ErrorCode, PlanEvent, SavedPlan, Venue
 

@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPushButton, QWidget
 
 from app.core.plan_work import PlanWork
 from app.i18n import _, figures, ngettext
+from app.models.place_words import seat_name
 from app.screens.plan_fields import plain_button
 from app.screens.plan_finding_words import finding_words
-from app.screens.words import seat_name
 from backend_client.wire import SeatRef
 from widgets.build import column, label
 from widgets.theme import Theme

@@ -29,9 +29,10 @@ from app.core.refund import (
     refundable_tickets,
 )
 from app.i18n import _, figures, ngettext
+from app.models.place_words import seat_name
 from app.screens.order_words import ticket_status
 from app.screens.refund_words import charge_line, fault_words, limit_words, why_not_refundable
-from app.screens.words import Advice, seat_name
+from app.screens.words import Advice
 from backend_client.wire import OperationKind, RefundableOrder, RefundableTicket, RefundWay, TicketId, TicketStatus
 from widgets.answer_dialog import AnswerDialog
 from widgets.async_button import AsyncButton

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from app.core.seat_names import seat_ref
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, marked
+from app.models.place_words import seat_name
 from app.screens.house_words import house_kind_words
 from app.screens.map_words import SeatWords, flag_words
 from app.screens.trouble_words import decline_words
-from app.screens.words import seat_name
+from backend_client.plan_names import seat_ref
 from backend_client.wire import (
     SeatActor,
     SeatActorKind,

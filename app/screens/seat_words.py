@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from app.core.sale import Pick, Sale, SaleState
-from app.core.seat_names import seat_ref
 from app.core.store import ConsoleStore
 from app.i18n import _, figures
-from app.screens.words import seat_name
+from app.models.place_words import seat_in_section, seat_name
+from backend_client.plan_names import seat_ref
 from backend_client.wire import SeatRef
 from widgets.sale_line import SaleLineFace
 
@@ -37,8 +37,7 @@ def _face(sale: Sale, pick: Pick, store: ConsoleStore) -> SaleLineFace:
     else:
         ref = _ref(sale, pick, store)
         name = seat_name(ref)
-        row = _("Row {row}").format(row=ref.row) if ref.row else ""
-        shown = figures().joined((row, _("Seat {seat}").format(seat=ref.number) if ref.number else name))
+        shown = seat_in_section(ref)
         place = figures().joined((ref.section, _category(sale, pick, store)))
     return SaleLineFace(
         seat_no=pick.seat_no,

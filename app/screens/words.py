@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.core.session import CredentialStorage
-from app.i18n import _, figures, marked
+from app.i18n import _, marked
+from app.models.place_words import seat_names
 from app.screens.money_advice import MONEY_ADVICE, RETURN_ADVICE
 from app.screens.plan_advice import PLAN_ADVICE
 from app.screens.setting_advice import SETTING_ADVICE
-from backend_client.wire import HeldPlaces, Role, SeatRef
+from backend_client.wire import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,42 +309,6 @@ def return_words(error: object) -> Advice:
     """Words for what went wrong while money goes back at this counter."""
     known = RETURN_ADVICE.get(str(getattr(error, "code", "")))
     return advice_for_error(error) if known is None else Advice(_(known[0]), _(known[1]))
-
-
-def seat_name(seat: SeatRef) -> str:
-    """`Stalls · Row A · Seat 12`; parts that the plan leaves out are left out."""
-    return figures().joined(seat_parts(seat))
-
-
-def seat_parts(seat: SeatRef) -> list[str]:
-    """`Stalls`, `Row A`, `Seat 12`, those that the plan has; a seat without any goes by its place in the plan."""
-    parts = [seat.section] if seat.section else []
-    if seat.row:
-        parts.append(_("Row {row}").format(row=seat.row))
-    if seat.number:
-        parts.append(_("Seat {seat}").format(seat=seat.number))
-    return parts or [_("Seat {seat}").format(seat=seat.seat_no + 1)]
-
-
-def seat_names(seats: tuple[SeatRef, ...]) -> str:
-    """Several seats in one sentence."""
-    return figures().names([seat_name(seat) for seat in seats])
-
-
-def short_seats(seats: tuple[SeatRef, ...]) -> str:
-    """`Row A · Seat 3, 4`, for a narrow place: the first row and its seats; more rows end in an ellipsis."""
-    if not seats:
-        return ""
-    row = seats[0].row
-    numbers = figures().listed(seat.number or str(seat.seat_no + 1) for seat in seats if seat.row == row)
-    named = _("Seat {seat}").format(seat=numbers)
-    more = "…" if any(seat.row != row for seat in seats) else ""
-    return figures().joined([_("Row {row}").format(row=row), named + more] if row else [named + more])
-
-
-def short_places(places: HeldPlaces) -> str:
-    """`3 × Standing`, for a narrow place."""
-    return f"{figures().number(places.quantity)} × {places.name}"
 
 
 def role_name(role: Role) -> str:

@@ -20,7 +20,7 @@ from widgets.seat_map.seat_grid import SeatGrid
 
 ROW = 4
 TEXTS = SeatMapTexts(
-    spoken=lambda seat: f"seat {seat}", spoken_row=lambda row, free: f"row {row}: {free}",
+    spoken=lambda seat: f"seat {seat}", spoken_row=lambda row, _kind, free: f"row {row}: {free}",
     spoken_section=lambda section, free: f"{section}: {free}",
 )  # fmt: skip
 

@@ -93,7 +93,7 @@ def test_lines_of_an_area_do_not_run_through_a_word(qtbot: QtBot) -> None:
 
 def test_near_the_corner_names_section_and_rows_in_view_and_nothing_from_afar(qtbot: QtBot) -> None:
     plan = bowl(9_000)
-    texts = SeatMapTexts(write_place=lambda section, first, last: f"{section}|{first}|{last}")
+    texts = SeatMapTexts(write_place=lambda place: f"{place.section}|{place.first_row}|{place.last_row}")
     widget = show_map(qtbot, plan, texts=texts)
     assert widget.level is Level.FAR
     assert widget.place_shown == ""

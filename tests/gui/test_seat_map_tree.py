@@ -26,7 +26,7 @@ from widgets.theme import Theme
 TEXTS = SeatMapTexts(
     name="Plan",
     spoken=lambda seat: f"seat {seat}",
-    spoken_row=lambda row, free: f"row {row}: {free}",
+    spoken_row=lambda row, _kind, free: f"row {row}: {free}",
     spoken_section=lambda section, free: f"{section}: {free}",
 )
 NAME = QAccessible.Text.Name

@@ -58,9 +58,9 @@ def test_every_language_pauses_with_its_own_comma(
             assert "89" in words[3]
             texts = map_texts(store)
             assert texts.spoken_section("Stalls", 3).startswith(f"Stalls{separator}")
-            assert "3" in texts.spoken_row("K", 3)
-            assert "K" in texts.spoken_row("K", 3)
-            assert texts.spoken_row("", 3) != ""
+            assert "3" in texts.spoken_row("K", "", 3)
+            assert "K" in texts.spoken_row("K", "", 3)
+            assert texts.spoken_row("", "", 3) != ""
             assert "3" in texts.spoken_standing("Pit", 3)
 
     qloop.run(scene())

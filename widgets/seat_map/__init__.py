@@ -20,6 +20,7 @@ Shift and an arrow picks on in the row, Space or Enter picks, + and - zoom, 0 sh
 
 from __future__ import annotations
 
+from widgets.seat_map.place_in_view import PlaceInView
 from widgets.seat_map.plan import MapArea, MapImage, SeatMapPlan, SeatMapPlanError, SeatOutOfPlanError
 from widgets.seat_map.renderer import Level, Stats
 from widgets.seat_map.seat_bits import HouseKind
@@ -31,6 +32,7 @@ __all__ = [
     "Level",
     "MapArea",
     "MapImage",
+    "PlaceInView",
     "SeatMapPlan",
     "SeatMapPlanError",
     "SeatMapTexts",

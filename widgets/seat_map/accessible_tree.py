@@ -187,7 +187,7 @@ class MapNode(QAccessibleInterface):
             return name if left is None else view.texts.spoken_standing(name, left)
         free = int(view.pickable(self._seats(view)).sum())
         if self.kind is Kind.ROW:
-            return view.texts.spoken_row(view.plan.row_label[self.number], free)
+            return view.texts.spoken_row(view.plan.row_label[self.number], view.plan.kind_of(self.number), free)
         return view.texts.spoken_section(view.plan.section_name[self.number], free)
 
     def _rect(self, view: DrawnSeatMap) -> QRect:

@@ -209,7 +209,7 @@ class DrawnSeatMap(QWidget):
         self._camera.pixel = 1 / dpr
         place = self._scene.redraw(self._camera, dpr, moved=moved)
         self._seats_differ = False
-        self._overlays.place = self._texts.write_place(place.section, place.first_row, place.last_row) if place else ""
+        self._overlays.place = self._texts.write_place(place) if place else ""
         self._needs_full = False
         self._drawn_dpr = dpr
         if self._scene.behind:

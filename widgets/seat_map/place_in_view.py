@@ -11,11 +11,15 @@ from widgets.seat_map.plan import Indices, SeatMapPlan
 
 @dataclass(frozen=True, slots=True)
 class PlaceInView:
-    """The section that most of the seats in view belong to, and the names of its first and last row in view."""
+    """The section that most of the seats in view belong to, the names of its first and last row in view, and what
+    those are (`SeatMapPlan.row_kind`).
+    """
 
     section: str
     first_row: str
     last_row: str
+    first_kind: str = ""
+    last_kind: str = ""
 
 
 def place_in_view(plan: SeatMapPlan, seats: Indices) -> PlaceInView | None:
@@ -25,5 +29,8 @@ def place_in_view(plan: SeatMapPlan, seats: Indices) -> PlaceInView | None:
     sections = plan.seat_section[seats]
     section = int(np.bincount(sections).argmax())
     rows = plan.row_no[seats[sections == section]]
-    place = PlaceInView(plan.section_name[section], plan.row_label[int(rows.min())], plan.row_label[int(rows.max())])
+    first, last = int(rows.min()), int(rows.max())
+    place = PlaceInView(
+        plan.section_name[section], plan.row_label[first], plan.row_label[last], plan.kind_of(first), plan.kind_of(last)
+    )
     return place if place.section or place.first_row else None

@@ -87,6 +87,7 @@ class SeatMapPlan:
     """Static geometry. `flags`: 1 accessible, 2 companion, 4 restricted view, 8 gone: the seat was removed from the
     plan, its number stays. Row label position: start, end, both, "".
 
+    `row_kind` says what a row is that is none: table, booth, "".
     `floor_name` names the floors of a plan that has several, `section_floor` indexes it.
     A category colour is `#RRGGBB`; empty means the theme's colour of that category number.
     """
@@ -108,6 +109,7 @@ class SeatMapPlan:
     category_name: tuple[str, ...]
     category_color: tuple[str, ...]
     row_label_position: tuple[str, ...] = ()
+    row_kind: tuple[str, ...] = ()
     areas: tuple[MapArea, ...] = ()
     images: tuple[MapImage, ...] = ()
     floor_name: tuple[str, ...] = ()
@@ -180,6 +182,10 @@ class SeatMapPlan:
             row_first=before[self.row_first].astype(np.int32), row_count=self.row_seats,
         )  # fmt: skip
 
+    def kind_of(self, row: int) -> str:
+        """What a row is that is none: table or booth; empty for a row."""
+        return self.row_kind[row] if self.row_kind else ""
+
     def _check_lengths(self) -> None:
         groups = {
             "seat": (self.x, self.y, self.category, self.row_no, self.flags, self.number),
@@ -192,6 +198,8 @@ class SeatMapPlan:
                 raise SeatMapPlanError(f"the {name} columns of plan {self.name!r} differ in length")
         if self.row_label_position and len(self.row_label_position) != len(self.row_label):
             raise SeatMapPlanError(f"plan {self.name!r} has row label positions for some of its rows only")
+        if self.row_kind and len(self.row_kind) != len(self.row_label):
+            raise SeatMapPlanError(f"plan {self.name!r} has kinds for some of its rows only")
         if self.section_floor and len(self.section_floor) != len(self.section_name):
             raise SeatMapPlanError(f"plan {self.name!r} has floors for some of its sections only")
 
