@@ -95,7 +95,7 @@ class House:
                 await task
         self._stopped = True
         for hosted in self.rooms.values():
-            hosted.waiters.tell(None)
+            hosted.waiters.end()
         await self._store.close()
 
     def now(self) -> float:

@@ -254,15 +254,15 @@ async def test_who_waits_is_told_sold_out_at_once_and_survives_a_restart_of_the_
         process = house.stack.pids["room"]
         kill(process)
         await fan.page.until_text("#trouble", "The waiting room does not answer")
-        await fan.page.until(lambda: has_text(fan, "#trouble", ""), "the room to be back", 30)
+        await fan.page.until(lambda: has_text(fan, "#trouble", ""), "the room to be back")
         assert await fan.page.text("#position") == "1 person before you"
         await house.set_room(event, paused=False, total_active_users=1)
         await ahead.pick_best()
-        await fan.page.until_text("#explanation", "in other people's baskets", 30)
+        await fan.page.until_text("#explanation", "in other people's baskets")
         await ahead.check_out()
         await ahead.pay()
         await ahead.until_tickets(1)
-        await fan.page.until_view("sold-out", 30)
+        await fan.page.until_view("sold-out")
 
 
 async def has_text(fan: Fan, selector: str, text: str) -> bool:

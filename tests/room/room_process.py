@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from time import monotonic
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -65,6 +66,15 @@ class Visitor:
 
     async def look(self, event_id: int = 7, wait: int = 0, **headers: str) -> httpx.Response:
         return await self.call("GET", f"/v1/events/{event_id}/queue?wait={wait}", **headers)
+
+    async def settled_tag(self) -> str:
+        """The tag of how it stands, once there was no news for a second: the first steps of time have been told."""
+        while True:
+            tag = (await self.look()).headers["ETag"]
+            began = monotonic()
+            answer = await self.look(wait=1, If_None_Match=tag)
+            if answer.status_code == 304 and monotonic() - began >= 1:
+                return tag
 
 
 @dataclass
@@ -131,7 +141,7 @@ async def room_running(folder: Path, *arguments: str) -> AsyncIterator[Room]:
 
 async def let_in(visitor: Visitor) -> wire.QueueStatus:
     """Wait until it is this visitor's turn."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             status = status_of(await visitor.look())
             if status.admission_token:

@@ -27,6 +27,7 @@ from booking.room.house import AUTHORITY_AWAY_AFTER_S, House
 from booking.room.log_post import AT_ONCE, MOST_KEPT, Entry, LogPost
 from booking.room.settings import Queueing, Settings
 from booking.room.store import Batch, Change, RoomStore
+from booking.room.waiters import Waiters
 from tests.room.people import EVENT, OPENS_AT, Clock, account
 from tests.room.stores import StorePlace
 
@@ -377,13 +378,42 @@ async def test_after_the_end_everybody_is_answered_at_once(building: Building) -
 
     waiting = asyncio.create_task(waits())
     await asyncio.sleep(0)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await house.stop()
         with pytest.raises(BusyError):
             await house.join(EVENT, account(2), "")
         with pytest.raises(BusyError):
             await waiting
     assert not house.failed.is_set(), "it has ended, not failed"
+
+
+async def test_who_asks_while_the_house_is_being_closed_waits_for_nothing(building: Building) -> None:
+    """Nobody will tell him any news."""
+    house = await opened(building)
+    await house.join(EVENT, account(1), "")
+    await house.stop()
+    waiters = house.hosted(EVENT).waiters
+    async with asyncio.timeout(60):
+        await waiters.wait_for(0)
+    assert len(waiters) == 0
+
+
+def test_who_waits_is_counted_however_often_he_is_told_or_goes() -> None:
+    async def counted() -> list[int]:
+        waiters, counts = Waiters(), []
+        one, other, third = waiters.wait_for(1), waiters.wait_for(1), waiters.wait_for(2)
+        counts.append(len(waiters))
+        waiters.forget(1, one)
+        waiters.forget(1, one)
+        counts.append(len(waiters))
+        waiters.tell({1, 5})
+        waiters.forget(1, other)
+        counts.append(len(waiters))
+        waiters.tell(None)
+        waiters.forget(2, third)
+        return [*counts, len(waiters)]
+
+    assert asyncio.run(counted()) == [3, 2, 1, 0]
 
 
 async def test_an_event_without_a_room_has_none(building: Building) -> None:

@@ -84,7 +84,7 @@ async def test_from_the_queue_to_the_ticket(database: Database, dsn: str, tmp_pa
 
 async def her_turn(who: Visitor, event: int) -> wire.QueueStatus:
     """Wait for the turn in a queue of any event."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not (status := status_of(await who.look(event))).admission_token:
             await asyncio.sleep(0.2)
     return status
@@ -104,7 +104,7 @@ async def test_operators_see_who_waits_and_who_is_inside_among_the_figures_of_al
             await fan.join(event)
         await eventually(room, staff, event, active=1, waiting=2)
         wanted = {"room_waiting": 2, "room_inside": 1, "room_away": 0, "admission_set_per_min": 60_000}
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             second = await next_second(watch)
             while not wanted.items() <= second.events[event].figures.items():
                 await asyncio.sleep(0.1)
