@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
+from functools import partial
 
 from app.actions.ask_terminal import word_of
 from app.actions.desk import Desk
+from app.actions.each_in_turn import each_in_turn
 from app.actions.settle_earlier import settle_earlier
 from app.core.errors import TerminalUnsettledError
 from app.core.store import Notice, NoticeCode
@@ -120,8 +122,7 @@ async def report_days(desk: Desk) -> int:
     Raises:
         BookingClientError: the API did not answer.
     """
-    for day_id in [record.day_id for record in await desk.journal.open_days()]:
-        await _report_day(desk, day_id)
+    await each_in_turn([partial(_report_day, desk, record.day_id) for record in await desk.journal.open_days()])
     return len(await desk.journal.open_days())
 
 
@@ -130,13 +131,11 @@ async def _open_day(desk: Desk, day_id: str) -> DayRecord | None:
     return next((record for record in await desk.journal.open_days() if record.day_id == day_id), None)
 
 
-async def _report_day(desk: Desk, day_id: str) -> None:
+async def _report_day(desk: Desk, day_id: str) -> bool:
     record = await _open_day(desk, day_id)
-    if record is None:
-        return
-    report = record.report or await _ask_again(desk, record.day_id)
-    if report is None:
-        return
+    report = None if record is None else record.report or await _ask_again(desk, record.day_id)
+    if record is None or report is None:
+        return record is None
     try:
         await _send(desk, record, report)
     except BookingRefusedError as error:
@@ -144,6 +143,7 @@ async def _report_day(desk: Desk, day_id: str) -> None:
             raise
         _log.warning("the totals of day %s are not taken: %s", record.day_id, error.code)
         await _give_up(desk, record)
+    return True
 
 
 async def _ask_again(desk: Desk, day_id: str) -> TerminalTotalsReport | None:

@@ -6,10 +6,12 @@ Their operations are still asked about and reported, and a charge that turns up 
 from __future__ import annotations
 
 import logging
+from functools import partial
 
 from app.actions.ask_terminal import ask_about
 from app.actions.decline_stray import report_key
 from app.actions.desk import Desk
+from app.actions.each_in_turn import each_in_turn
 from app.actions.reverse_card import take_back, tell_reversed
 from app.actions.settle_earlier import unsettled
 from app.core.sale import SaleState
@@ -42,15 +44,17 @@ async def follow_given_up(desk: Desk) -> int:
     Raises:
         BookingClientError: the API did not answer; they stay open.
     """
-    left = 0
-    for record in await given_up(desk):
-        if desk.terminal is None or desk.terminal_turn.locked():
-            left += not await _follow_now(desk, record.operation_id, None)
-            continue
-        async with desk.terminal_turn:
-            left += not await _follow_now(desk, record.operation_id, desk.terminal)
-    desk.store.put_given_up(left)
-    return left
+    try:
+        return await each_in_turn([partial(_take_turn, desk, one.operation_id) for one in await given_up(desk)])
+    finally:
+        desk.store.put_given_up(len(await given_up(desk)))
+
+
+async def _take_turn(desk: Desk, operation_id: OperationId) -> bool:
+    if desk.terminal is None or desk.terminal_turn.locked():
+        return await _follow_now(desk, operation_id, None)
+    async with desk.terminal_turn:
+        return await _follow_now(desk, operation_id, desk.terminal)
 
 
 async def _follow_now(desk: Desk, operation_id: OperationId, terminal: CardTerminal | None) -> bool:

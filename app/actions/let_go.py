@@ -7,9 +7,11 @@ knows that the terminal was never asked. While the API cannot be told, the journ
 from __future__ import annotations
 
 import logging
+from functools import partial
 
 from app.actions.decline_stray import decline_strays_of
 from app.actions.desk import Desk
+from app.actions.each_in_turn import each_in_turn
 from app.core.sale import Sale
 from app.core.settlement import GONE_STATES, PAID_STATES
 from backend_client.errors import BookingRefusedError
@@ -49,14 +51,15 @@ async def follow_let_go(desk: Desk) -> int:
     Raises:
         BookingClientError: it did not answer.
     """
-    left = 0
-    for order_id in await desk.journal.orders_let_go():
-        if _is_wanted(desk, order_id):
-            left += 1
-            continue
-        await _tell(desk, order_id)
-        await desk.journal.forget_order(order_id)
-    return left
+    return await each_in_turn([partial(_take_turn, desk, order_id) for order_id in await desk.journal.orders_let_go()])
+
+
+async def _take_turn(desk: Desk, order_id: OrderId) -> bool:
+    if _is_wanted(desk, order_id):
+        return False
+    await _tell(desk, order_id)
+    await desk.journal.forget_order(order_id)
+    return True
 
 
 def _is_wanted(desk: Desk, order_id: OrderId) -> bool:

@@ -11,10 +11,12 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from app.actions.ask_terminal import NOT_BOOKED, ask_about, word_of
 from app.actions.decline_stray import report_key
 from app.actions.desk import Desk
+from app.actions.each_in_turn import each_in_turn
 from app.actions.leave_sale import finish_return
 from app.actions.pay_out import pay_out, read_paid_out, tell_paid_out, tell_return
 from app.actions.pay_sale import CASH
@@ -32,7 +34,7 @@ from app.devices.card_terminal import (
     TerminalRefusedError,
     TerminalResult,
 )
-from app.journal.terminal_record import Asked, TerminalRecord, TerminalWord
+from app.journal.terminal_record import Asked, CashReturn, TerminalRecord, TerminalWord
 from backend_client.errors import BookingClientError, BookingRefusedError
 from backend_client.wire import (
     OperationId,
@@ -272,6 +274,11 @@ async def _speak(desk: Desk, terminal: CardTerminal, record: TerminalRecord, tar
             raise
         # Somebody took it back before: the money is where it belongs, but not by this operation. A person compares.
         return TerminalResult(TerminalOutcome.UNKNOWN, 0, record.currency, decline_code=error.decline_code)
+    except TerminalError:
+        raise
+    except Exception:  # noqa: BLE001  # a driver's fault: money may have gone back
+        _log.exception("the card terminal's driver failed while money went back")
+        return TerminalResult(TerminalOutcome.UNKNOWN, 0, record.currency)
     finally:
         desk.store.put_terminal_progress("")
 
@@ -296,15 +303,18 @@ async def follow_returns(desk: Desk) -> int:
         BookingClientError: the API did not answer.
     """
     await read_paid_out(desk)
-    left = 0
-    for paid_out in await desk.journal.cash_returns():
-        if not paid_out.refused:
-            await tell_paid_out(desk, paid_out)
-            await _show_returned(desk, paid_out.order_id)
-    for record in await desk.journal.unsettled_attempts():
-        if record.asked is not Asked.SALE:
-            left += not await _follow(desk, record.operation_id)
-    return left
+    paid_out = [record for record in await desk.journal.cash_returns() if not record.refused]
+    asked = [record for record in await desk.journal.unsettled_attempts() if record.asked is not Asked.SALE]
+    return await each_in_turn((
+        *(partial(_tell_paid_out, desk, record) for record in paid_out),
+        *(partial(_follow, desk, record.operation_id) for record in asked),
+    ))  # fmt: skip
+
+
+async def _tell_paid_out(desk: Desk, record: CashReturn) -> bool:
+    await tell_paid_out(desk, record)
+    await _show_returned(desk, record.order_id)
+    return True
 
 
 async def _follow(desk: Desk, operation_id: OperationId) -> bool:

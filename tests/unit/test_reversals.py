@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from app.actions.ask_terminal import word_of
 from app.actions.pay_card import pay_card
 from app.actions.resolve_unknown import resolve_unknown
+from app.actions.return_money import follow_returns, return_money
 from app.actions.reverse_card import take_back
 from app.actions.settle_card import apply_answer
 from app.core.sale import EndReason, SaleState
@@ -22,8 +24,9 @@ from app.devices.fake_terminal import LoseLine
 from app.journal.async_journal import AsyncJournal
 from app.journal.terminal_record import Reversal, TerminalWord
 from backend_client.testing import Fault
-from backend_client.wire import Advice, OperationStatus, ResultAnswer, ResultOutcome, ResultReport
+from backend_client.wire import Advice, OperationKind, OperationStatus, ResultAnswer, ResultOutcome, ResultReport
 from tests.unit.counter import Counter, make_counter, open_journal
+from tests.unit.test_full_disk import part_to_return
 
 
 @pytest.fixture
@@ -140,3 +143,25 @@ def test_evidence_of_a_till_without_a_clock_still_gets_across(told: int, sent: i
     result = TerminalResult(TerminalOutcome.DECLINED, 0, "EUR")
     word = word_of(replace(result, evidence=(step,)))
     assert word.report.evidence[0].at.year == sent
+
+
+async def test_a_driver_that_breaks_while_money_goes_back_leaves_it_unknown_and_asked_about(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Money may have gone back: nobody gives it again, and the terminal is asked."""
+    operation = await part_to_return(counter)
+    reverse, order = counter.terminal.reverse, counter.sale.order
+    assert order is not None
+
+    async def break_afterwards(_terminal: object, receipt_no: int, **known: Any) -> None:
+        await reverse(receipt_no, **known)
+        raise RuntimeError("the driver broke")
+
+    monkeypatch.setattr(type(counter.terminal), "reverse", break_afterwards)
+    counter.desk.wake.clear()
+    told = await return_money(counter.desk, order, operation)
+    assert told.status is OperationStatus.UNKNOWN
+    assert counter.desk.wake.is_set()
+    assert await follow_returns(counter.desk) == 0
+    (known,) = counter.server.house.orders.values()
+    assert [one.status for one in known.operations if one.kind is OperationKind.REFUND] == [OperationStatus.SUCCEEDED]
