@@ -30,7 +30,7 @@ class RoomSight:
 
     `problem_cause` is the same in a code.
     `pause_told`: the pause that the room is in was told by the controller, which may also end it; one that somebody
-    made in the room itself is left alone.
+    made in the room itself is left alone. `obeyed_at`: when it last did what was decided, by the authority's time.
     """
 
     url: str
@@ -49,6 +49,7 @@ class RoomSight:
     pause_told: bool = False
     problem: str = ""
     problem_cause: Cause | None = None
+    obeyed_at: datetime | None = None
 
 
 def take_over(state: AdmissionState | None, settings: AdmissionSettings, room: RoomSight) -> AdmissionState:

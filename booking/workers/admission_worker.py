@@ -63,7 +63,8 @@ class Doubt:
 class Steered:
     """One event as this controller knows it. `unsaved`: lines of the log that the database has not got yet.
 
-    `doubt`: what may be stored all the same; the next look at the database tells.
+    `doubt`: what may be stored all the same; the next look at the database tells. `refusal`: why the room did not do
+    what it was told last; `obeyed_at`: when it did as decided, the last time.
     """
 
     event_id: int
@@ -76,6 +77,15 @@ class Steered:
     measured_at: datetime | None = None
     unsaved: list[AdmissionChange] = field(default_factory=list)
     doubt: Doubt | None = None
+    refusal: tuple[str, Cause | None] | None = None
+    obeyed_at: datetime | None = None
+
+    def with_refusal(self, room: RoomSight) -> RoomSight:
+        """A room that answers, with what it has refused: else nobody would see that it does something else."""
+        if self.refusal is None or not room.is_there or room.problem:
+            return room
+        problem, cause = self.refusal
+        return replace(room, problem=problem, problem_cause=cause)
 
     def settle(self, stored_at: datetime | None) -> None:
         """`stored_at`: of the decision that the database has. It is the doubtful one: it counts, with its lines."""
@@ -190,9 +200,11 @@ class Controller:
             return
         one.settle(row["decided_at"])
         stored = queries.room_of(row) if one.state is None else None
+        if stored is not None:
+            one.obeyed_at = one.obeyed_at or stored.obeyed_at
         if stored is not None and stored.url == room.url:
             room = replace(room, pause_told=stored.pause_told and room.is_paused)
-        before, one.room, one.settings = one.room, room, queries.settings_of(row)
+        before, one.room, one.settings = one.room, one.with_refusal(room), queries.settings_of(row)
         await self._read_signals(one, now)
         settings = one.settings.for_the_law()
         known = one.state or queries.state_of(row)
@@ -235,21 +247,24 @@ class Controller:
             return
         one.state = state
         one.unsaved.clear()
-        await self._tell(one, settings)
+        await self._tell(one, settings, now)
 
     async def _keep(
         self, one: Steered, state: AdmissionState, now: datetime, lines: Sequence[AdmissionChange] = ()
     ) -> bool:
         return await queries.keep_state(self._db, self.holder, one.event_id, _as_stored(one, state, now), lines)
 
-    async def _tell(self, one: Steered, settings: AdmissionSettings) -> None:
+    async def _tell(self, one: Steered, settings: AdmissionSettings, now: datetime) -> None:
         if one.state is None or not one.room.is_there:
             return
-        told = orders(one.state, settings, one.room)
+        told, one.refusal = orders(one.state, settings, one.room), None
         if told:
             one.room = await self._line.tell(one.room, one.event_id, told, f"{one.state.reason}: {one.words}")
             if one.room.problem:
+                one.refusal = one.room.problem, one.room.problem_cause
                 log.warning("room of event %s: %s", one.event_id, one.room.problem)
+                return
+        one.obeyed_at = now
 
     # ------------------------------------------------------------ without the authority
 
@@ -278,7 +293,7 @@ class Controller:
         if one.room.version != version:  # another controller reaches the database, and leads
             self.leads = False
             return
-        await self._tell(one, settings)
+        await self._tell(one, settings, now)
 
 
 def _as_stored(one: Steered, state: AdmissionState, now: datetime) -> Mapping[str, Any]:
@@ -289,5 +304,6 @@ def _as_stored(one: Steered, state: AdmissionState, now: datetime) -> Mapping[st
     figures |= {"measured_at": measured_at, "strains": dict(strains(one.signals, limits))}
     return {
         "per_minute": state.per_minute, "law": state.law, "reason": state.reason, "words": one.words,
-        "cause": one.cause, "decided_at": now, "measured_at": measured_at, "figures": figures, "room": one.room,
+        "cause": one.cause, "decided_at": now, "measured_at": measured_at, "figures": figures,
+        "room": replace(one.room, obeyed_at=one.obeyed_at),
     }  # fmt: skip

@@ -48,6 +48,7 @@ class FakeRoom:
         )
     )
     is_silent: bool = False
+    refuses: bool = False
     told: list[Mapping[str, int | bool]] = field(default_factory=list)
 
     async def look(self, _url: str, _event_id: int, before: RoomSight | None) -> RoomSight:
@@ -58,6 +59,10 @@ class FakeRoom:
 
     async def tell(self, room: RoomSight, _event_id: int, orders: Mapping[str, int | bool], _reason: str) -> RoomSight:
         assert room.version == self.sight.version
+        if self.refuses:
+            return replace(
+                room, problem="it answered 403", problem_cause=Cause("room-refused", numbers={"status": 403.0})
+            )
         self.told.append(orders)
         names = {"paused": "is_paused"}
         changed = {names.get(name, name): value for name, value in orders.items()}
@@ -118,6 +123,11 @@ class Desk:
         for _ in range(count):
             await self.clock.move(seconds=1)
             await controller.once()
+
+    async def unsteered_s(self) -> float | None:
+        """What the alarm about rooms that nobody steers looks at."""
+        found = {row["event_id"]: row["unsteered_s"] for row in await self.api.db.fetch(query("read_unsteered"))}
+        return found.get(self.event)
 
 
 @pytest.fixture
@@ -218,6 +228,80 @@ async def test_a_silent_room_is_told_when_it_is_back_and_never_higher_than_it_wa
     desk.room.is_silent = False
     await desk.seconds(controller, 1)
     assert desk.room.rate <= before / 2
+
+
+async def test_a_room_that_lives_and_cannot_be_reached_is_steered_by_nobody(desk: Desk) -> None:
+    """The controller decides each second and nobody does it: that is for operators to know."""
+    controller = desk.controller()
+    await desk.set(mode="automatic", cap_per_minute=1_000)
+    await desk.seconds(controller, 5)
+    assert await desk.unsteered_s() == 1, "it did as decided in the second before"
+    desk.room.is_silent = True
+    await desk.seconds(controller, 20)
+    assert await desk.unsteered_s() == 20
+    await desk.clock.move(seconds=5)
+    other = desk.controller()
+    await desk.seconds(other, 1)
+    assert other.leads
+    assert await desk.unsteered_s() == 26, "another controller that does not reach it changes nothing"
+    desk.room.is_silent = False
+    await desk.seconds(other, 2)
+    assert await desk.unsteered_s() == 1
+
+
+async def test_a_room_that_was_never_reached_is_steered_by_nobody_since_it_was_set(desk: Desk) -> None:
+    controller = desk.controller()
+    desk.room.is_silent = True
+    await desk.set(mode="automatic", cap_per_minute=1_000)
+    await desk.seconds(controller, 20)
+    assert await desk.unsteered_s() == 20
+
+
+async def test_a_room_that_has_ended_needs_nobody(desk: Desk) -> None:
+    """One that lives leaves its address every half a minute; nobody is let in by one that does not."""
+    controller = desk.controller()
+    await desk.set(mode="automatic", cap_per_minute=1_000)
+    desk.room.is_silent = True
+    await desk.seconds(controller, 60)
+    await desk.clock.move(seconds=40)
+    await desk.seconds(controller, 1)
+    unsteered_s = await desk.unsteered_s()
+    assert unsteered_s is not None
+    assert unsteered_s <= 1
+
+
+async def test_what_a_room_refuses_is_seen_and_an_alarm_until_it_does_it(desk: Desk) -> None:
+    controller = desk.controller()
+    await desk.set(mode="automatic", cap_per_minute=1_000)
+    await desk.seconds(controller, 20)
+    desk.room.refuses = True
+    desk.figures.signals = STRAINED
+    await desk.seconds(controller, 12)
+    seen = await desk.read()
+    assert seen.room is not None
+    assert seen.per_minute < seen.room.new_users_per_minute
+    assert (seen.room.is_there, seen.room.problem) == (True, "it answered 403")
+    unsteered_s = await desk.unsteered_s()
+    assert unsteered_s is not None
+    assert unsteered_s >= 10
+    desk.room.refuses = False
+    await desk.seconds(controller, 2)
+    seen = await desk.read()
+    assert seen.room is not None
+    assert (seen.room.problem, await desk.unsteered_s()) == ("", 1)
+
+
+async def test_a_pause_that_the_room_refuses_needs_somebody(desk: Desk) -> None:
+    controller = desk.controller()
+    await desk.set(mode="automatic", cap_per_minute=1_000)
+    await desk.seconds(controller, 3)
+    await desk.set(mode="paused")
+    desk.room.refuses = True
+    await desk.seconds(controller, 12)
+    assert await desk.unsteered_s() == 12
+    desk.room.refuses = False
+    await desk.seconds(controller, 2)
+    assert await desk.unsteered_s() is None
 
 
 async def test_paused_is_zero_at_once_and_the_rooms_own_pause_is_left_alone(desk: Desk) -> None:

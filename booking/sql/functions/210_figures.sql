@@ -136,22 +136,25 @@ BEGIN
 END $$;
 
 -- Events with a room whose admission operators have set, and since when no controller has decided about it; if none ever has,
--- since it was set first. A pause that was carried out needs nobody; one that was not does. The events are those of the
--- controller (list_admission_rooms).
+-- since it was set first. Of a room that is alive (it leaves its address every half a minute) since when it has not done what was
+-- decided: one that a controller cannot reach, or that refuses, is steered by nobody. A pause that was carried out needs nobody;
+-- one that was not does. The events are those of the controller (list_admission_rooms).
 CREATE OR REPLACE FUNCTION unsteered_admission() RETURNS TABLE (event_id integer, unsteered_s double precision)
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_now timestamptz := booking_now();
 BEGIN
     RETURN QUERY
-    SELECT c.event_id, extract(epoch FROM v_now - coalesce(s.decided_at, k.at, c.changed_at))::float8
+    SELECT c.event_id, extract(epoch FROM v_now - coalesce(
+               CASE WHEN s.room ? 'obeyed_at' AND r.announced_at > v_now - interval '90 s'
+                    THEN (s.room ->> 'obeyed_at')::timestamptz ELSE s.decided_at END, k.at, c.changed_at))::float8
       FROM admission_settings c
       JOIN admission_rooms r ON r.event_id = c.event_id
       JOIN events e ON e.event_id = c.event_id
       LEFT JOIN admission_states s ON s.event_id = c.event_id
       LEFT JOIN admission_changes k ON k.event_id = c.event_id AND k.change_no = 1
      WHERE e.status <> 'CANCELLED' AND e.starts_at > v_now
-       AND (c.mode <> 'paused' OR s.reason IS DISTINCT FROM 'paused');
+       AND (c.mode <> 'paused' OR s.reason IS DISTINCT FROM 'paused' OR s.room ->> 'is_paused' = 'false');
 END $$;
 
 -- The server itself: sessions over the most it allows, commits and deadlocks since it counts, sessions that wait for a lock.
