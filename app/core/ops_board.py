@@ -404,6 +404,15 @@ class OpsBoard:
 
     # ------------------------------------------------------------ readings
 
+    def age_s(self, steady_s: float) -> float | None:
+        """How old the newest second is at an instant of the steady clock: it may have been old when it came, because
+        statements go on while nobody adds up any more. None: there is none.
+        """
+        if self.figures is None or self.heard_at is None:
+            return None
+        behind_s = (self.figures.server_time - self.figures.measured_at).total_seconds()
+        return max(steady_s - self.heard_at, 0.0) + max(behind_s, 0.0)
+
     @property
     def event(self) -> OpsEventFigures | None:
         """The watched event as of the newest second."""
@@ -427,6 +436,10 @@ class OpsBoard:
         if event is not None and name in event.figures:
             return event.figures[name]
         return self.figures.house.get(name)
+
+    def value_now(self, alarm: OpsAlarm) -> float | None:
+        """The figure of an alarm in the newest second; None: not known. What the alarm has is what raised it."""
+        return None if self.figures is None else self.figures.house.get(alarm.figure)
 
     @property
     def unseen_alarms(self) -> tuple[OpsAlarm, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from msgspec.structs import replace
+
 from app.core.ops_board import OpsBoard
 from backend_client.ops_feed_state import OpsFeedState
 from backend_client.wire import OPS_LATE_S, OpsAlarm, OpsSeverity
@@ -23,7 +25,9 @@ class Health(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """`alarms` are the open ones, the loudest first; `age_s` is how old the newest second is, when that matters."""
+    """`alarms` are the open ones with the figure as it is now, as far as that is known, the loudest first; `age_s` is
+    how old the newest second is, when that matters.
+    """
 
     health: Health
     alarms: tuple[OpsAlarm, ...] = ()
@@ -32,13 +36,14 @@ class State:
 
 def state_of(board: OpsBoard, steady_s: float) -> State:
     """How things stand at this instant of the steady clock. Neither old figures nor none are called well."""
-    alarms = tuple(sorted(board.alarms, key=_loudness))
-    if board.figures is None or board.heard_at is None:
+    alarms = tuple(_as_now(board, alarm) for alarm in sorted(board.alarms, key=_loudness))
+    age_s = board.age_s(steady_s)
+    if board.figures is None or board.heard_at is None or age_s is None:
         return State(Health.AWAY if board.state is OpsFeedState.AWAY else Health.UNKNOWN, alarms)
-    age_s = max(steady_s - board.heard_at, 0.0)
     if board.figures.authority_away:
         heard = board.figures.authority_heard_at or board.figures.measured_at
-        return State(Health.AWAY, alarms, age_s + (board.figures.server_time - heard).total_seconds())
+        since_s = max(steady_s - board.heard_at, 0.0)
+        return State(Health.AWAY, alarms, since_s + (board.figures.server_time - heard).total_seconds())
     if age_s > OPS_LATE_S:
         return State(Health.LATE, alarms, age_s)
     if not alarms and not _known(board):
@@ -62,6 +67,11 @@ def _known(board: OpsBoard) -> set[str]:
 def is_stale(board: OpsBoard, steady_s: float) -> bool:
     """Whether the newest figures are not of now."""
     return state_of(board, steady_s).health in {Health.UNKNOWN, Health.LATE, Health.AWAY}
+
+
+def _as_now(board: OpsBoard, alarm: OpsAlarm) -> OpsAlarm:
+    value = board.value_now(alarm)
+    return alarm if value is None else replace(alarm, value=value)
 
 
 def _loudness(alarm: OpsAlarm) -> tuple[bool, bool, float]:

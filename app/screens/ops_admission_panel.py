@@ -23,6 +23,7 @@ from app.screens.words import advice_for
 from backend_client.wire import AdmissionControl, AdmissionMode, AdmissionReason, AdmissionSettings, EventStatus
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row, set_tone
+from widgets.focus import take_focus
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
@@ -117,7 +118,7 @@ class OpsAdmissionPanel(QWidget):
     def _reason_words(self, control: AdmissionControl) -> str:
         if control.settings.version == 0 and control.room is None:
             return _("This event has no waiting room yet.")
-        if not control.is_steered and control.settings.mode is not AdmissionMode.PAUSED:
+        if not control.is_steered and (control.settings.mode is not AdmissionMode.PAUSED or _lets_in(control)):
             return _("No controller is at work: the room keeps its rate.")
         if control.cause is None:
             return reason_words(control.reason)
@@ -232,27 +233,29 @@ class OpsAdmissionPanel(QWidget):
         )
         stopped = control is not None and control.settings.mode is AdmissionMode.PAUSED
         self._room_state.setText(self._room_words(control))
-        set_tone(self._room_state, "warn" if stopped else "")
+        set_tone(self._room_state, "warn" if stopped or (control is not None and _is_in_trouble(control)) else "")
         self.pause_room.set_label(_("Resume the room…") if stopped else _("Pause the room…"))
         self.pause_room.setEnabled(control is not None and self.may_change)
 
     def _room_words(self, control: AdmissionControl | None) -> str:
         if control is None:
             return "–"
-        if control.settings.mode is AdmissionMode.PAUSED:
+        if control.settings.mode is AdmissionMode.PAUSED and not _lets_in(control):
             return _("Paused: nobody is let in")
         if control.room is None:
             return _("No room")
+        cause = control.room.problem_cause
+        why = "" if cause is None else cause_words(cause, control.room.problem)
         if not control.room.is_there:
-            cause = control.room.problem_cause
-            why = "" if cause is None else cause_words(cause, control.room.problem)
             return figures().joined((_("The room does not answer"), why))
+        if control.room.problem:
+            return figures().joined((_("The room does not do as it is told"), why))
         return _("Letting people in") if control.room.is_letting_in else _("Nobody is let in now")
 
     def focus_first(self) -> None:
         """Put the keyboard where a rate is typed."""
         field = self.fields["manual_per_minute" if self.modes[AdmissionMode.MANUAL].isChecked() else "cap_per_minute"]
-        field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        take_focus(field, Qt.FocusReason.ShortcutFocusReason)
         field.selectAll()
 
     # ------------------------------------------------------------ what is typed
@@ -385,6 +388,15 @@ class OpsAdmissionPanel(QWidget):
         self.keep.action_requested.connect(self._on_keep_requested)
         self.pause_event.action_requested.connect(self.event_pause_requested)
         self.pause_room.action_requested.connect(self.room_pause_requested)
+
+
+def _lets_in(control: AdmissionControl) -> bool:
+    """Whether the room let people in when it was seen last: a pause is one once the room has made it."""
+    return control.room is not None and control.room.is_letting_in
+
+
+def _is_in_trouble(control: AdmissionControl) -> bool:
+    return control.room is not None and (not control.room.is_there or bool(control.room.problem))
 
 
 def _per(name: str) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from uuid import UUID
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from app.core.ops_board import OpsBoard, OpsPart
+from app.core.ops_health import is_stale
 from app.core.rule_draft import MEMBERS
 from app.core.session import Permission
 from app.core.store import ConsoleStore
@@ -24,6 +26,7 @@ from backend_client.wire import OpsAlarm, OpsAlarmRule, OpsSeverity
 from widgets.async_button import AsyncButton
 from widgets.build import column, label, row
 from widgets.data_table import ColumnPlan, DataTable
+from widgets.focus import take_focus
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 from widgets.tick_box import TickBox
@@ -48,9 +51,10 @@ class OpsAlarmsPage(QWidget):
     limit_requested = Signal(str)
     """The name of a rule whose limit is to be another one."""
 
-    def __init__(self, theme: Theme, store: ConsoleStore) -> None:
+    def __init__(self, theme: Theme, store: ConsoleStore, steady: Callable[[], float]) -> None:
         super().__init__()
         self._store = store
+        self._steady = steady
         self.model = CellTableModel((
             CellColumn(_("State")), CellColumn(_("What"), bold=True), CellColumn(_("Now"), trailing=True),
             CellColumn(_("Limit"), trailing=True), CellColumn(_("Worst"), trailing=True), CellColumn(_("Since")),
@@ -95,10 +99,19 @@ class OpsAlarmsPage(QWidget):
 
     # ------------------------------------------------------------ what is shown
 
+    def show_time(self) -> None:
+        """Time goes on: that all is calm is not said of figures that have grown old."""
+        board = self._board
+        self._calm.setVisible(not board.alarms and not is_stale(board, self._steady()))
+
     def show_part(self, part: OpsPart) -> None:
         """Show what changed, while it is seen."""
-        if part & OpsPart.ALARMS and self.isVisible():
+        if not self.isVisible():
+            return
+        if part & OpsPart.ALARMS or (part & OpsPart.FIGURES and self._board.alarms):
             self.show_alarms()
+        elif part & (OpsPart.FIGURES | OpsPart.STATE):
+            self.show_time()
 
     def show_alarms(self) -> None:
         """Open alarms, unseen and critical ones first, then those that ended, the newest first."""
@@ -114,7 +127,7 @@ class OpsAlarmsPage(QWidget):
         self.rules.show_rows([CellRow(rule.rule, _rule_cells(rule)) for rule in board.rules])
         if self.rule_table.current_row < 0 and board.rules:
             self.rule_table.choose_row(0)
-        self._calm.setVisible(not opened and board.figures is not None)
+        self.show_time()
         self._trouble.setVisible(bool(board.alarms_trouble))
         if board.alarms_trouble:
             self._trouble.setText(advice_for(board.alarms_trouble).title)
@@ -130,12 +143,16 @@ class OpsAlarmsPage(QWidget):
         return (
             Cell(state, tone, severity_mark(alarm.severity) if is_open else "–"),
             Cell(figures().joined((figure_name(alarm.figure), where)), "" if is_open else "text_muted"),
-            Cell(value_words(alarm.figure, alarm.value) if is_open else "", tone if is_open else ""),
+            Cell(self._now_words(alarm) if is_open else "", tone if is_open else ""),
             Cell(value_words(alarm.figure, alarm.raise_at), "text_muted"),
             Cell(value_words(alarm.figure, alarm.worst), "text_muted"),
             Cell(self._since(alarm)),
             Cell(known or (_("Nobody yet") if is_open else ""), "" if known else "warn"),
         )  # fmt: skip
+
+    def _now_words(self, alarm: OpsAlarm) -> str:
+        value = self._board.value_now(alarm)
+        return "–" if value is None else value_words(alarm.figure, value)
 
     def _since(self, alarm: OpsAlarm) -> str:
         zone, at = event_zone(self._store, self._board.event_id), figures().clock
@@ -170,7 +187,7 @@ class OpsAlarmsPage(QWidget):
 
     def focus_first(self) -> None:
         """Put the keyboard on the table."""
-        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.table)
 
     # ------------------------------------------------------------ wiring
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 from PySide6.QtCore import Qt, Signal
@@ -9,6 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.core.ops_board import OpsBoard, OpsPart
+from app.core.ops_health import is_stale
 from app.core.ops_waits import WaitRow, wait_rows
 from app.core.session import Permission
 from app.core.store import ConsoleStore
@@ -17,9 +19,11 @@ from app.models.cell_table import Cell, CellColumn, CellRow, CellTableModel
 from app.screens import ops_keys
 from app.screens.ops_words import statement_words
 from app.screens.words import Advice
+from backend_client.wire import OpsFigure
 from widgets.async_button import AsyncButton
-from widgets.build import column, label, row
+from widgets.build import column, label, row, set_tone
 from widgets.data_table import ColumnPlan, DataTable
+from widgets.focus import take_focus
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
@@ -36,9 +40,10 @@ class OpsBlockersPage(QWidget):
     end_requested = Signal(object)
     """A `WaitRow` whose blocker is meant."""
 
-    def __init__(self, theme: Theme, store: ConsoleStore) -> None:
+    def __init__(self, theme: Theme, store: ConsoleStore, steady: Callable[[], float]) -> None:
         super().__init__()
         self._store = store
+        self._steady = steady
         self.rows: list[WaitRow] = []
         self.model = CellTableModel((
             CellColumn(_("Holds it up"), bold=True), CellColumn(_("Does")), CellColumn(_("Open for"), trailing=True),
@@ -48,7 +53,7 @@ class OpsBlockersPage(QWidget):
         self.banner = StatusBanner(theme)
         self.end = AsyncButton(_("End this session…"), "danger")
         self._count = label(tone="muted")
-        self._empty = label(_("Nobody waits for a lock."), kind="lead", tone="muted")
+        self._empty = label(kind="lead", tone="muted")
         self._pages = QStackedWidget()
         self._build(theme)
 
@@ -82,8 +87,13 @@ class OpsBlockersPage(QWidget):
 
     def show_part(self, part: OpsPart) -> None:
         """Show what changed; the table only while it is seen."""
-        if part & OpsPart.FIGURES and self.isVisible():
+        if part & (OpsPart.FIGURES | OpsPart.STATE) and self.isVisible():
             self.show_waits()
+
+    def show_time(self) -> None:
+        """Time goes on: what is shown grows old although nothing comes to say so."""
+        if self.isVisible():
+            self._show_count()
 
     def show_waits(self) -> None:
         """The newest second's waits; the chosen pair stays chosen."""
@@ -100,9 +110,20 @@ class OpsBlockersPage(QWidget):
         if self.table.current_row < 0 and self.rows:
             self.table.choose_row(0)
         self._pages.setCurrentWidget(self.table if self.rows else self._empty)
-        words = ngettext("{count} session waits", "{count} sessions wait", len(waits))
-        self._count.setText(words.format(count=figures().number(len(waits))) if waits else "")
+        self._show_count()
         self._show_end()
+
+    def _show_count(self) -> None:
+        """How many wait, and whether that is of now. Where it was not read, the database may be too busy to say."""
+        board = self._board
+        waits = () if board.figures is None else board.figures.lock_waits
+        old = is_stale(board, self._steady())
+        known = board.figures is not None and OpsFigure.LOCK_WAITS in board.figures.house and not old
+        self._empty.setText(_("Nobody waits for a lock.") if known else _("It is not known who waits now."))
+        words = ngettext("{count} session waits", "{count} sessions wait", len(waits))
+        told = words.format(count=figures().number(len(waits))) if waits else ""
+        self._count.setText(figures().joined((told, _("Old"))) if waits and old else told)
+        set_tone(self._count, "warn" if old else "muted")
 
     def _cells(self, row_: WaitRow, *, again: bool) -> tuple[Cell, ...]:
         """`again`: the line above is about the same session, which is muted then."""
@@ -141,7 +162,7 @@ class OpsBlockersPage(QWidget):
 
     def focus_first(self) -> None:
         """Put the keyboard on the table."""
-        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.table)
 
     # ------------------------------------------------------------ wiring
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QToolButton, QWidget
 
 from app.core.ops_board import OpsBoard, OpsPart, OpsView
-from app.core.ops_health import is_stale
+from app.core.ops_health import is_stale, state_of
 from app.core.ops_series import LIVE_S, MOST_MINUTES_S, SampleTable
 from app.core.store import ConsoleStore
 from app.i18n import _, figures
@@ -26,6 +26,8 @@ from widgets.elided_label import ElidedLabel
 from widgets.theme import Theme
 
 SPANS_S = (900, 3_600, 21_600, 86_400)
+_LATE_S = 3.0
+"""A second is no older while the next ones come: a process that does not add up itself shows it half a second later."""
 _ROW_PX = 70
 _NARROW_PX = 620
 
@@ -64,7 +66,7 @@ class OpsLivePage(QWidget):
 
     def show_part(self, part: OpsPart) -> None:
         """Show what changed; charts only while they are seen."""
-        if part & (OpsPart.ALARMS | OpsPart.CONTROL):
+        if part & (OpsPart.ALARMS | OpsPart.CONTROL) or (part & OpsPart.FIGURES and self._board.alarms):
             self._show_limits()
         if part & (OpsPart.FIGURES | OpsPart.VIEW | OpsPart.HISTORY | OpsPart.STATE):
             self._show_charts()
@@ -83,11 +85,11 @@ class OpsLivePage(QWidget):
     def now_s(self) -> float:
         """The instant at the right edge while it follows: the newest second's, and later once none comes any more."""
         board = self._board
-        if board.figures is None or board.heard_at is None:
+        age_s = board.age_s(self._steady())
+        if board.figures is None or age_s is None:
             now = self._store.clock.now() or datetime.now(UTC)
             return now.timestamp()
-        late_s = self._steady() - board.heard_at
-        return board.figures.measured_at.timestamp() + (late_s if late_s > 2.0 else 0.0)
+        return board.figures.measured_at.timestamp() + (age_s if age_s > _LATE_S else 0.0)
 
     @property
     def span(self) -> Span:
@@ -122,7 +124,8 @@ class OpsLivePage(QWidget):
     def _show_limits(self) -> None:
         board = self._board
         self.charts.show_limits(limits_of(board))
-        of_event = [alarm for alarm in board.alarms if alarm.event_id in {None, board.event_id}]
+        alarms = state_of(board, self._steady()).alarms
+        of_event = [alarm for alarm in alarms if alarm.event_id in {None, board.event_id}]
         self.charts.show_alarms({strip_of(alarm.figure): alarm_words(alarm) for alarm in reversed(of_event)})
 
     def _show_bar(self) -> None:

@@ -25,6 +25,7 @@ from backend_client.wire import EventId
 from widgets.async_button import AsyncButton
 from widgets.build import column, row, scrolling
 from widgets.choice_box import ChoiceBox
+from widgets.focus import take_focus
 from widgets.state_line import StateLine
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
@@ -58,8 +59,8 @@ class OpsScreen(QWidget):
         self.banner = StatusBanner(theme)
         self.live = OpsLivePage(theme, store, steady)
         self.admission = OpsAdmissionPanel(theme, store)
-        self.blockers = OpsBlockersPage(theme, store)
-        self.alarms = OpsAlarmsPage(theme, store)
+        self.blockers = OpsBlockersPage(theme, store, steady)
+        self.alarms = OpsAlarmsPage(theme, store, steady)
         self.log = OpsLogPage(theme, store)
         self.wall = OpsWall(theme, store, steady)
         self._pages = QStackedWidget()
@@ -105,6 +106,8 @@ class OpsScreen(QWidget):
             self.wall.show_time()
         else:
             self.live.show_time()
+            self.blockers.show_time()
+            self.alarms.show_time()
 
     def show_page(self, place: int) -> None:
         """LIVE, BLOCKERS, ALARMS or LOG; the large mode ends."""
@@ -121,7 +124,7 @@ class OpsScreen(QWidget):
         if large:
             self.wall.show_all()
             self.wall.show_time()
-            self.wall.setFocus(Qt.FocusReason.OtherFocusReason)
+            take_focus(self.wall)
         else:
             self.focus_first()
         self.large_requested.emit(large)

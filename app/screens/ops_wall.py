@@ -57,6 +57,7 @@ class OpsWall(QWidget):
         self.figures = [BigFigure(theme, tile.title, _curves(tile), tile.least_top) for tile in self._tiles]
         self.alarms = [StateLine(theme, "title") for _line in range(_ALARM_LINES)]
         self._table = ChartTable()
+        self._shows_old = False
         self._build(theme)
 
     @property
@@ -75,6 +76,8 @@ class OpsWall(QWidget):
         now = self._store.clock.now()
         zone = event_zone(self._store, self._board.event_id)
         self._clock.setText("" if now is None else figures().clock(now, zone))
+        if is_stale(self._board, self._steady()) is not self._shows_old:
+            self.show_all()  # nothing came to say so
         self._show_state()
 
     def show_all(self) -> None:
@@ -86,7 +89,7 @@ class OpsWall(QWidget):
         self._table = ChartTable(source.times, source.columns, source.gap_s)
         end_s = float(source.times[-1]) if len(source.times) else 1.0
         span = Span(end_s - LIVE_S, end_s)
-        old = is_stale(board, self._steady())
+        old = self._shows_old = is_stale(board, self._steady())
         for tile, shown in zip(self._tiles, self.figures, strict=True):
             shown.tell(*self._words(tile, old=old))
             shown.show_path(self._table, span)

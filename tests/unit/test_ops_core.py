@@ -292,6 +292,30 @@ def test_all_is_well_only_while_figures_are_fresh_and_no_alarm_is_open() -> None
     assert state_of(board, 108.5).health is Health.AWAY
 
 
+def test_a_second_that_was_old_when_it_came_is_not_called_well_however_fresh_its_frame_is() -> None:
+    """Nobody adds up any more, and the process that answers goes on telling the last second that it knows."""
+    board = board_at()
+    for passed_s in range(1, 20):
+        late = figures(1)
+        board.put_figures(replace(late, server_time=late.server_time + timedelta(seconds=passed_s)), 100.0 + passed_s)
+    state = state_of(board, 119.5)
+    assert (state.health, state.age_s) == (Health.LATE, 19.5)
+    assert is_stale(board, 119.5)
+    board.put_figures(replace(figures(30), server_time=NOW + timedelta(seconds=30, milliseconds=1_500)), 120.0)
+    assert state_of(board, 121.0).health is Health.WELL, "so late is every process that does not add up itself"
+
+
+def test_an_alarm_is_told_with_the_figure_as_it_is_now() -> None:
+    board = board_at()
+    raised = alarm(OpsSeverity.WARNING)
+    board.put_figures(figures(2, {raised.figure: 77.0}, alarms=(raised,)), heard_at=101.0)
+    assert [one.value for one in state_of(board, 101.0).alarms] == [77.0]
+    assert board.value_now(raised) == 77.0
+    board.put_figures(figures(3, {"other": 1.0}, alarms=(raised,)), heard_at=102.0)
+    assert [one.value for one in state_of(board, 102.0).alarms] == [raised.value], "what raised it is known"
+    assert board.value_now(raised) is None
+
+
 def test_nothing_known_is_not_called_well_and_a_limit_of_nothing_known_is_not_called_kept() -> None:
     board = board_at()
     rule = OpsAlarmRule(
