@@ -64,6 +64,7 @@ class ErrorCode(StrEnum):
     PLAN_CONFLICT = "plan-conflict"
     PLAN_CHANGED = "plan-changed"
     CAPACITY_TOO_SMALL = "capacity-too-small"
+    EVENT_HAS_NO_ROOM = "event-has-no-room"
     REFUND_TOO_MUCH = "refund-too-much"
     TICKET_NOT_REFUNDABLE = "ticket-not-refundable"
     ITEM_NOT_FOUND = "item-not-found"

@@ -51,6 +51,7 @@
     │   ├── PlanConflictError         plan-conflict
     │   ├── PlanChangedError          plan-changed
     │   ├── CapacityTooSmallError     capacity-too-small
+    │   ├── EventHasNoRoomError       event-has-no-room
     │   ├── RefundTooMuchError        refund-too-much
     │   ├── TicketNotRefundableError  ticket-not-refundable
     │   ├── ItemChangedError          item-changed
@@ -343,6 +344,10 @@ class PlanChangedError(ConflictError):
 
 class CapacityTooSmallError(ConflictError):
     code = "capacity-too-small"
+
+
+class EventHasNoRoomError(ConflictError):
+    code = "event-has-no-room"
 
 
 class RefundTooMuchError(ConflictError):

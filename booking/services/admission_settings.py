@@ -58,6 +58,7 @@ async def change_admission(
     Raises:
         InvalidRequestError: naming the setting that cannot be.
         SettingsChangedError: somebody has changed them since.
+        EventHasNoRoomError: a pause where no room has ever made itself known would stop nobody.
         EventNotFoundError, KeyReusedError, BusyError: as they say.
     """
     use = key_use(key, digest)

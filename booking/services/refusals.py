@@ -60,6 +60,7 @@ _WORDS: Mapping[str, str] = {
     "event-state-conflict": "The event is not in a state for this.",
     "plan-conflict": "The new plan does not go with what is taken.",
     "capacity-too-small": "More places are taken than the new capacity holds.",
+    "event-has-no-room": "The event has no waiting room: whoever buys goes by none. Pause its sale instead.",
 }
 
 

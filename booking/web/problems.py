@@ -68,6 +68,7 @@ STATUS_AND_TITLE: Mapping[ErrorCode, tuple[int, str]] = {
     ErrorCode.PLAN_CONFLICT: (409, "The new plan lacks seats that are taken"),
     ErrorCode.PLAN_CHANGED: (409, "Somebody else saved another version of this plan"),
     ErrorCode.CAPACITY_TOO_SMALL: (409, "More places are taken than the new capacity holds"),
+    ErrorCode.EVENT_HAS_NO_ROOM: (409, "The event has no waiting room that could be paused"),
     ErrorCode.REFUND_TOO_MUCH: (409, "More would go back than was taken"),
     ErrorCode.TICKET_NOT_REFUNDABLE: (409, "The money of this ticket cannot go back"),
     ErrorCode.ITEM_NOT_FOUND: (404, "There is no such reconciliation item"),

@@ -80,11 +80,33 @@ async def test_what_was_set_again_meanwhile_answers_by_its_key_and_by_its_versio
 
 async def test_a_pause_remembers_what_it_was_made_from(api: Api, database: Database) -> None:
     event, ops = await make_event(database), await api.staff(Role.OPS)
+    await admission_queries.announce_rooms(database, [event], "http://127.0.0.1:1")
     await put(api, event, ops, 0, mode="automatic")
     await put(api, event, ops, 1, mode="paused")
     await put(api, event, ops, 2, cap_per_minute=90)
     settings = (await read(api, event, ops)).settings
     assert (settings.mode, settings.mode_before_pause) == (wire.AdmissionMode.PAUSED, wire.AdmissionMode.AUTOMATIC)
+
+
+async def test_a_pause_where_there_is_no_room_is_refused_since_it_would_stop_nobody(
+    api: Api, database: Database
+) -> None:
+    """Fans go on buying: an operator who is told that the room is paused would not pause the sale."""
+    event, ops, key = await make_event(database), await api.staff(Role.OPS), str(uuid4())
+    assert (await put(api, event, ops, 0, mode="automatic", cap_per_minute=60)).status_code == 200, "set beforehand"
+    refused = await put(api, event, ops, 1, key, mode="paused")
+    assert refused.status_code == 409, refused.text
+    assert refused.json()["code"] == "event-has-no-room"
+    assert "Pause its sale" in refused.json()["detail"]
+    found = (await read(api, event, ops)).settings
+    assert (found.version, found.mode) == (1, wire.AdmissionMode.AUTOMATIC)
+    log = await api.call("GET", f"/v1/events/{event}/admission/changes", token=ops)
+    assert len(msgspec.json.decode(log.content, type=wire.AdmissionChangeList).changes) == 1
+    await admission_queries.announce_rooms(database, [event], "http://127.0.0.1:1")
+    assert (await put(api, event, ops, 1, key, mode="paused")).status_code == 200, "the refusal spent no key"
+    await database.fetch("DELETE FROM admission_rooms WHERE event_id = $1", event)
+    assert (await put(api, event, ops, 2, cap_per_minute=90)).status_code == 200, "it is paused already"
+    assert (await put(api, event, ops, 3, mode="manual")).status_code == 200, "and may be resumed"
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 -- The controller of admission (R20): settings with their version, one leader, what it decided.
 
 -- Set how an event lets people in, from the version that was seen (0: nothing was set yet); audited and in the log. What the
--- room is told follows within a second: `p_told` is the rate that the new settings allow at most, at once.
+-- room is told follows within a second: `p_told` is the rate that the new settings allow at most, at once. Rates may be set
+-- before there is a room; a pause without one would stop nobody and is refused.
 CREATE OR REPLACE FUNCTION change_admission_settings(
     p_principal text, p_staff uuid, p_name text, p_event integer, p_expected integer, p_settings jsonb, p_most float8,
     p_reason text, p_key text, p_digest bytea
@@ -28,6 +29,10 @@ BEGIN
     END IF;
     v_now := booking_now();
     v_new := jsonb_populate_record(v_old, p_settings);
+    IF v_new.mode = 'paused' AND v_old.mode IS DISTINCT FROM 'paused'
+       AND NOT EXISTS (SELECT FROM admission_rooms r WHERE r.event_id = p_event) THEN
+        RETURN refused('event-has-no-room');
+    END IF;
     INSERT INTO admission_settings AS s VALUES (
         p_event, p_expected + 1, v_new.mode, v_new.mode_before_pause, v_new.cap_per_minute, v_new.manual_per_minute,
         v_new.least_per_minute, v_new.total_active_users, v_new.targets, v_now,
