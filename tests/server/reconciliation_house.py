@@ -126,16 +126,18 @@ class House:
 @asynccontextmanager
 async def open_house(db: Database, seats: int = 60) -> AsyncIterator[House]:
     """A house over `db`; one person is enough for every act until a test says otherwise."""
-    sandbox = Sandbox(slow_s=0.5)
+    sandbox = Sandbox()
     server = LoopbackServer(sandbox.handle)
     await server.start()
     url = f"http://127.0.0.1:{server.port}"
-    provider = SandboxProvider(url, answer_timeout_s=0.5)
+    provider = SandboxProvider(url)
     house = House(db, sandbox, provider, PaymentWorker(db, {"sandbox": provider}), await make_event(db, seats), url)
     await house.limit(None)
-    yield house
-    await provider.close()
-    await server.close()
+    try:
+        yield house
+    finally:
+        await provider.close()
+        await server.close()
 
 
 async def unknown_authorization(house: House) -> tuple[PaymentStep, ItemDetail]:

@@ -157,8 +157,15 @@ class House:
             await self.worker.work_once()
 
     async def until(self, step: PaymentStep, status: str, kind: str = "order") -> None:
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(60):
             while (await self.statuses(step)).get(kind) != status:
+                await asyncio.sleep(0.05)
+
+    async def work_until(self, step: PaymentStep, status: str, kind: str = "order") -> None:
+        """Rounds of the worker until it is so, however long the processes of the lab take."""
+        async with asyncio.timeout(60):
+            while (await self.statuses(step)).get(kind) != status:
+                await self.work()
                 await asyncio.sleep(0.05)
 
 

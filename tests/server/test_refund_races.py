@@ -28,6 +28,7 @@ from booking.store.issue_queries import Line, NewTicket
 from booking.workers.payment_worker import PaymentWorker
 from tests.server.box_office import ADULT, ADULT_PRICE, Desk, count, fan, make_event, till
 from tests.server.postgres_proxy import Cut, Relay, relay
+from tests.server.provider_house import haste
 from tests.server.refund_desk import call_off, captured, issued, items, order_now, provider_says, refund
 
 AUTHORIZE, CASH = OperationKind.AUTHORIZE, OperationKind.CASH
@@ -200,10 +201,10 @@ async def test_g5_a_refund_lost_in_its_commit_happens_once(
 
 @pytest.fixture
 async def sandbox() -> AsyncIterator[tuple[Sandbox, SandboxProvider]]:
-    box = Sandbox(slow_s=0.5)
+    box = Sandbox()
     server = LoopbackServer(box.handle)
     await server.start()
-    provider = SandboxProvider(f"http://127.0.0.1:{server.port}", answer_timeout_s=0.25)
+    provider = SandboxProvider(f"http://127.0.0.1:{server.port}")
     yield box, provider
     await provider.close()
     await server.close()
@@ -237,7 +238,8 @@ async def test_a_refund_whose_api_died_is_driven_by_the_worker_to_one_refund_at_
     assert step.refunds[0].status is OperationStatus.CREATED  # accepted and committed; nobody was asked yet
     if fault is not None:
         box.faults.planned.append(Planned("refund", fault, 1))
-    await work(database, provider)
+    with haste(provider, fault):
+        await work(database, provider)
     await work(database, provider)
     assert sum(box.faults.fired.values()) == (0 if fault is None else 1)
     assert (await order_now(database, order_id)).status is OrderStatus.PARTLY_REFUNDED

@@ -24,7 +24,7 @@ from booking.services.orders import order_as_it_stands
 from booking.services.payment_desk import PaymentDesk
 from booking.store.database import Database
 from tests.server.box_office import Clock, Desk, count, seat_states
-from tests.server.provider_house import ProviderHouse, provider_house
+from tests.server.provider_house import ProviderHouse, haste, provider_house
 
 AUTHORIZE = OperationKind.AUTHORIZE
 
@@ -158,7 +158,8 @@ async def test_a_lost_answer_keeps_nobody_from_paying_otherwise(
     if approved:
         approve(house, operation)
     house.sandbox.faults.planned.append(Planned("withdraw", fault, 1))
-    await withdraw(house, operation)
+    with haste(house.provider, fault):
+        await withdraw(house, operation)
     assert house.sandbox.faults.planned == []
     now = await house.operation(step.order.order_id, AUTHORIZE)
     assert (now.status, now.void_requested) == (OperationStatus.UNKNOWN, True)
