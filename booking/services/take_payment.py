@@ -17,6 +17,7 @@ from booking.domain.model import (
     Advice,
     Evidence,
     OperationResult,
+    Order,
     PaymentIntent,
     PaymentOperation,
     PaymentStep,
@@ -28,7 +29,7 @@ from booking.domain.states import OperationKind, OperationStatus
 from booking.domain.text import refuse_card_numbers, refuse_strange_instants, refuse_unstorable, storable_texts
 from booking.payments.exponents import PROVIDERS
 from booking.services.countable_amounts import countable
-from booking.services.orders import order_told_by
+from booking.services.orders import order_as_it_stands, order_told_by
 from booking.services.refusals import key_use, raise_refusal, refusal
 from booking.store import order_queries, sale_calls
 from booking.store.database import Database
@@ -66,6 +67,21 @@ async def open_payment(
     answer = await sale_calls.open_payment(db, caller, order_id, intent, use, countable(intent.provider))
     await raise_refusal(db, answer, None)
     return Outcome(await _step(db, answer), answer.replayed)
+
+
+async def payment_of_key(
+    db: Database, caller: Caller, order_id: UUID, *, key: str, digest: bytes
+) -> Outcome[PaymentStep] | None:
+    """What this request has opened already; None when its key is new. What may be paid now is not asked again.
+
+    Raises:
+        KeyReusedError: the key was spent on another request.
+    """
+    answer = await sale_calls.seen_payment(db, caller, order_id, key_use(key, digest))
+    if answer is None:
+        return None
+    await raise_refusal(db, answer, None)
+    return Outcome(_step_of(await order_as_it_stands(db, order_id), answer.result_id), answer.replayed)
 
 
 async def mark_sent(db: Database, operation_id: UUID) -> bool:
@@ -209,8 +225,11 @@ def _storable(result: OperationResult) -> OperationResult:
 
 
 async def _step(db: Database, answer: SaleAnswer) -> PaymentStep:
-    order = await order_told_by(db, answer)
-    operation = next((each for each in order.operations if each.operation_id == answer.result_id), None)
+    return _step_of(await order_told_by(db, answer), answer.result_id)
+
+
+def _step_of(order: Order, operation_id: UUID | None) -> PaymentStep:
+    operation = next((each for each in order.operations if each.operation_id == operation_id), None)
     if operation is None:
         raise RuntimeError("the database answered without the operation that it made")
     return PaymentStep(operation, order)

@@ -81,6 +81,12 @@ async def open_payment(
     return await db.payments.decide(ask)
 
 
+async def seen_payment(db: Database, caller: Caller, order_id: UUID, use: KeyUse) -> SaleAnswer | None:
+    """What a payment's key answered before; None when it is new."""
+    rows = await db.fetch(query("seen_payment"), caller.principal, use.key, use.digest, order_id)
+    return SaleAnswer.of(rows) if rows else None
+
+
 async def mark_sent(db: Database, operation_id: UUID) -> bool:
     """CREATED → SENT. Not for repeating: the second time it says that somebody has sent it."""
     return await db.sendings.decide(operation_id)

@@ -26,7 +26,7 @@ from booking.store.sale_calls import KeyUse
 from booking.web.application import create_app
 from booking.web.calls import ProviderServices
 from tests.server.box_office import ADULT, ADULT_PRICE, make_event, till
-from tests.server.provider_house import SECRET, ProviderHouse, provider_house
+from tests.server.provider_house import SECRET, ProviderHouse, haste, provider_house
 from tests.server.web_api import Api, problem, read
 
 
@@ -71,11 +71,13 @@ async def check_out(api: Api, event_id: int, token: str, seat: int) -> wire.Orde
     return read(response, wire.Order, 201)
 
 
-async def pay(api: Api, order: wire.Order, token: str, provider: str, method: str = "") -> httpx.Response:
+async def pay(
+    api: Api, order: wire.Order, token: str, provider: str, method: str = "", *, key: str | None = None
+) -> httpx.Response:
     body = wire.PaymentRequest(
         kind=wire.OperationKind.AUTHORIZE, provider=provider, amount_minor=order.amount_minor, payment_method=method
     )
-    return await api.call("POST", f"/v1/orders/{order.order_id}/payments", body, token=token)
+    return await api.call("POST", f"/v1/orders/{order.order_id}/payments", body, token=token, key=key)
 
 
 async def deliver(api: Api, event: object, *, provider: str = "sandbox", secret: bytes = SECRET) -> httpx.Response:
@@ -118,6 +120,21 @@ async def test_a_channels_first_provider_is_its_default_and_others_are_refused(h
     problem(await pay(api, order, fan, "stripe"), wire.ErrorCode.INVALID_REQUEST)
     paid = read(await pay(api, order, fan, "default", "card-approve"), wire.PaymentAnswer, 201)
     assert (paid.operation.provider, paid.order.status) == ("sandbox", "CONFIRMED")
+
+
+async def test_r6_a_payment_that_was_taken_is_answered_again_though_its_provider_takes_no_more(
+    house: ProviderHouse, api: Api
+) -> None:
+    """The first answer was lost, and somebody has changed the channel's providers meanwhile."""
+    admin, fan = await api.staff(Role.ADMIN), await api.fan()
+    order = await check_out(api, house.event_id, fan, 0)
+    paid = read(await pay(api, order, fan, "sandbox", "card-approve", key="lost"), wire.PaymentAnswer, 201)
+    change = wire.ChannelProvidersChange(channel=wire.SaleChannel.ONLINE, providers=("stripe",), reason="another")
+    read(await api.call("PUT", "/v1/payment-providers", change, token=admin), wire.ChannelProvidersList)
+    again = read(await pay(api, order, fan, "sandbox", "card-approve", key="lost"), wire.PaymentAnswer, 201)
+    assert (again.operation.operation_id, again.order.status) == (paid.operation.operation_id, "CONFIRMED")
+    problem(await pay(api, order, fan, "sandbox", "card-decline", key="lost"), wire.ErrorCode.KEY_REUSED)
+    problem(await pay(api, order, fan, "sandbox", "card-approve"), wire.ErrorCode.INVALID_REQUEST)
 
 
 async def test_an_event_may_have_a_setting_of_its_own_until_it_is_taken_away(house: ProviderHouse, api: Api) -> None:
@@ -261,7 +278,9 @@ async def test_the_cap_shrinks_while_the_sandbox_hangs_and_grows_again(house: Pr
         house.sandbox.faults.planned.append(Planned("authorize", Fault.HANG_BEFORE, 6))
         tokens = [await api.fan() for _ in range(6)]
         orders = [await check_out(api, house.event_id, token, seat) for seat, token in enumerate(tokens)]
-        await asyncio.gather(*(pay(api, o, t, "sandbox", "card-approve") for o, t in zip(orders, tokens, strict=True)))
+        with haste(house.provider, Fault.HANG_BEFORE):
+            asked = (pay(api, o, t, "sandbox", "card-approve") for o, t in zip(orders, tokens, strict=True))
+            await asyncio.gather(*asked)
         now[0] += 1.0
         figures = pace.figures()
         assert figures.cap == 5

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from backend_client import wire
 from booking.domain.caller import Channel
+from booking.domain.errors import ForbiddenError, InvalidRequestError
 from booking.domain.model import (
     BestAvailable,
     CheckoutLine,
@@ -119,13 +120,23 @@ async def pay(call: Call) -> Response:
         OperationKind(body.kind), body.provider, body.amount_minor, body.tendered_minor, body.payment_method,
         body.in_parts, body.instead_of,
     )  # fmt: skip
-    choice = call.services.providers.choice
+    return answer_outcome(await _taken_to_provider(call, await _opened(call, intent)), wire.PaymentAnswer)
+
+
+async def _opened(call: Call, intent: PaymentIntent) -> Outcome[PaymentStep]:
+    """The payment of this request. One that it has opened before stands, whatever the channel takes by now."""
+    order_id, choice = call.id("order_id"), call.services.providers.choice
     if choice is not None:
-        intent = await choice.resolve(call.signed_in, call.id("order_id"), intent)
-    outcome = await take_payment.open_payment(
-        call.db, call.signed_in, call.id("order_id"), intent, key=call.key, digest=call.digest
-    )
-    return answer_outcome(await _taken_to_provider(call, outcome), wire.PaymentAnswer)
+        try:
+            intent = await choice.resolve(call.signed_in, order_id, intent)
+        except (InvalidRequestError, ForbiddenError):
+            seen = await take_payment.payment_of_key(
+                call.db, call.signed_in, order_id, key=call.key, digest=call.digest
+            )
+            if seen is None:
+                raise
+            return seen
+    return await take_payment.open_payment(call.db, call.signed_in, order_id, intent, key=call.key, digest=call.digest)
 
 
 async def _taken_to_provider(call: Call, outcome: Outcome[PaymentStep]) -> Outcome[PaymentStep]:
