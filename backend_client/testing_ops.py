@@ -219,7 +219,9 @@ class OpsDesk:
             session
             for wait in (self.told[-1].lock_waits if self.told else ())
             for session in (wait.waiting, *wait.blocked_by)
-            if session.pid == pid and session.backend_started_at == body.backend_started_at
+            if session.pid == pid
+            and session.backend_started_at == body.backend_started_at
+            and body.transaction_started_at in {None, session.transaction_started_at}
         ]
         if not known:
             return OpsSessionEnded(

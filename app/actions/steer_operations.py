@@ -56,7 +56,8 @@ async def read_event(desk: Desk, event_id: EventId) -> EventDetail:
 
 
 async def end_session(desk: Desk, session: OpsSession, reason: str) -> OpsSessionEnded:
-    """End one session of the database: what it has not committed is undone by the database.
+    """End one session of the database: what it has not committed is undone by the database. One that is in another
+    transaction by now is left alone.
 
     Raises:
         NotAllowedError: the role may not.
@@ -65,7 +66,10 @@ async def end_session(desk: Desk, session: OpsSession, reason: str) -> OpsSessio
         ServiceUnavailableError: the booking system is away, nothing was done.
     """
     require(desk.store.session, Permission.ADMINISTER)
-    request = OpsSessionEnd(backend_started_at=session.backend_started_at, reason=reason.strip())
+    request = OpsSessionEnd(
+        backend_started_at=session.backend_started_at, reason=reason.strip(),
+        transaction_started_at=session.transaction_started_at,
+    )  # fmt: skip
     board, what = desk.store.ops, f"session-{session.pid}-{session.backend_started_at.isoformat()}"
     key = board.key_for(what, request, desk.new_key)
     try:

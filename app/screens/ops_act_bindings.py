@@ -293,6 +293,6 @@ def _ended_words(answer: OpsSessionEnded) -> Advice:
     if answer.outcome is OpsSessionOutcome.ENDED:
         return Advice(_("The session was ended: {session}").format(session=named), "", "success")
     if answer.outcome is OpsSessionOutcome.GONE:
-        return Advice(_("The session had ended by itself: {session}").format(session=named), "", "info")
+        return Advice(_("It holds nobody up any more: {session}").format(session=named), "", "info")
     return Advice(_("The session was told to end: {session}").format(session=named),
                   _("It is not gone yet; look again in a moment."), "info")  # fmt: skip

@@ -10,10 +10,15 @@ from backend_client.wire.causes import Cause
 
 
 class OpsSessionEnd(RequestMessage, frozen=True, kw_only=True):
-    """`POST /v1/ops/sessions/{pid}/end` (admins): `backend_started_at` as it was shown, to the microsecond."""
+    """`POST /v1/ops/sessions/{pid}/end` (admins): `backend_started_at` as it was shown, to the microsecond.
+
+    `transaction_started_at` likewise: a session that is in another transaction by now holds nobody up any more, and is
+    left alone (`gone`). Without it the session is ended whatever it does.
+    """
 
     backend_started_at: Instant
     reason: ShortText
+    transaction_started_at: Instant | None = None
 
 
 class OpsSessionOutcome(StrEnum):
@@ -25,7 +30,9 @@ class OpsSessionOutcome(StrEnum):
 
 
 class OpsSessionEnded(Message, frozen=True, kw_only=True):
-    """`ending`: it was told and is not gone yet. `gone`: it had ended by itself before it was told."""
+    """`ending`: it was told and is not gone yet. `gone`: it had ended by itself, or its transaction had, before it was
+    told.
+    """
 
     pid: int
     backend_started_at: datetime

@@ -16,20 +16,21 @@ from booking.store.sale_lanes import SaleAnswer
 
 
 async def ask_for_session_end(
-    db: Database, caller: Caller, pid: int, began: datetime, statement: str, reason: str, use: KeyUse
-) -> SaleAnswer:
+    db: Database, caller: Caller, pid: int, began: datetime, transaction: datetime | None, statement: str,
+    reason: str, use: KeyUse,
+) -> SaleAnswer:  # fmt: skip
     """Audit the wish, when there is such a session of ours: `detail` is `found` or `gone`."""
     return _answer(
         await db.call(
-            query("ask_for_session_end"), caller.principal, caller.staff_id, pid, began, statement, reason, use.key,
-            use.digest,
+            query("ask_for_session_end"), caller.principal, caller.staff_id, pid, began, transaction, statement, reason,
+            use.key, use.digest,
         )
     )  # fmt: skip
 
 
-async def end_session(db: Database, pid: int, began: datetime, wait_ms: int) -> str:
+async def end_session(db: Database, pid: int, began: datetime, transaction: datetime | None, wait_ms: int) -> str:
     """`ended`, `ending` or `gone`. Safe to run twice: the session is named by its beginning too."""
-    outcome: str = (await db.call(query("end_session"), pid, began, wait_ms))[0]["outcome"]
+    outcome: str = (await db.call(query("end_session"), pid, began, transaction, wait_ms))[0]["outcome"]
     return outcome
 
 

@@ -243,7 +243,7 @@ def test_a_session_is_ended_by_number_and_reason_only(
             dialog.send.click()
             await until(lambda: ops.ended == [(4712, "Nobody waits for it")], "the end")
             await rest(showcase)
-            said = {OpsSessionOutcome.ENDED: "The session was ended", OpsSessionOutcome.GONE: "had ended by itself",
+            said = {OpsSessionOutcome.ENDED: "The session was ended", OpsSessionOutcome.GONE: "It holds nobody up",
                     OpsSessionOutcome.ENDING: "was told to end"}  # fmt: skip
             assert said[outcome] in screen.banner.title
 

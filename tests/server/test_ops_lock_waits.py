@@ -157,6 +157,31 @@ async def test_a_number_that_was_given_to_another_session_since_hits_nobody(hous
     assert rows == [], "nothing was done, nothing is in the log"
 
 
+async def test_a_session_whose_transaction_has_ended_meanwhile_is_left_alone(house: OpsHouse) -> None:
+    """A session of a pool that kept others waiting serves somebody else a moment later: not that one is meant."""
+    event_id = await make_event(house.api.db)
+    token = await house.staff(Role.ADMIN)
+    async with holder_of(house.api.db, event_id, 5) as holder:
+        async with waiting_hold(house.api.db, event_id, 5):
+            session = (await until_somebody_waits(house.api.db)).waits[0].blocked_by[0]
+            await holder.execute("COMMIT")
+        await holder.execute("BEGIN")
+        await holder.execute("SELECT 1")
+        body = wire.OpsSessionEnd(
+            backend_started_at=session.backend_started_at, reason="kept row 1 locked",
+            transaction_started_at=session.transaction_started_at,
+        )  # fmt: skip
+        path, key = f"/v1/ops/sessions/{session.pid}/end", str(uuid4())
+        answer = await house.api.call("POST", path, body, token=token, key=key)
+        assert read(answer, wire.OpsSessionEnded).outcome is wire.OpsSessionOutcome.GONE
+        assert await holder.fetchval("SELECT 1") == 1
+        assert await house.api.db.fetch("SELECT FROM audit_log WHERE action LIKE 'session-%'") == []
+        (row,) = await house.api.db.fetch("SELECT xact_start FROM pg_stat_activity WHERE pid = $1", session.pid)
+        now = msgspec.structs.replace(body, transaction_started_at=row["xact_start"])
+        answer = await house.api.call("POST", path, now, token=token)
+        assert read(answer, wire.OpsSessionEnded).outcome is wire.OpsSessionOutcome.ENDED
+
+
 async def test_only_admins_end_sessions(house: OpsHouse) -> None:
     connection = await asyncpg.connect(house.api.db.dsn)
     try:

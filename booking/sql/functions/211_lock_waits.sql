@@ -63,11 +63,13 @@ CREATE OR REPLACE FUNCTION sessions_of(p_pids integer[]) RETURNS TABLE (
 $$;
 
 -- Ask for the end of a session, by its number and the instant at which it began: a number that was given to another session since
--- means nothing. Audited here, in a transaction that commits before anything is ended. `detail` is what was found: 'found', or
--- 'gone'. A session of another role, or no client's, is refused.
+-- means nothing. So does, where it is named, a transaction that has ended since: a session of a pool serves somebody else by now.
+-- Audited here, in a transaction that commits before anything is ended. `detail` is what was found: 'found', or 'gone'. A session
+-- of another role, or no client's, is refused.
+DROP FUNCTION IF EXISTS ask_for_session_end(text, uuid, integer, timestamptz, text, text, text, bytea);
 CREATE OR REPLACE FUNCTION ask_for_session_end(
-    p_principal text, p_staff uuid, p_pid integer, p_began timestamptz, p_statement text, p_reason text, p_key text,
-    p_digest bytea
+    p_principal text, p_staff uuid, p_pid integer, p_began timestamptz, p_transaction timestamptz, p_statement text,
+    p_reason text, p_key text, p_digest bytea
 ) RETURNS sale_answer LANGUAGE plpgsql AS $$
 DECLARE
     v_subject CONSTANT uuid := md5(p_pid || ' ' || extract(epoch FROM p_began))::uuid;
@@ -79,7 +81,8 @@ BEGIN
     IF v_answer.code IS NOT NULL THEN
         RETURN v_answer;
     END IF;
-    SELECT s.* INTO v_session FROM sessions_of(ARRAY[p_pid]) s WHERE s.backend_start = p_began;
+    SELECT s.* INTO v_session FROM sessions_of(ARRAY[p_pid]) s
+     WHERE s.backend_start = p_began AND (p_transaction IS NULL OR s.xact_start = p_transaction);
     IF NOT FOUND THEN
         RETURN ROW ('', v_subject, false, 'gone', NULL)::sale_answer;
     ELSIF NOT v_session.is_own OR p_pid = pg_backend_pid() THEN
@@ -95,12 +98,16 @@ BEGIN
 END $$;
 
 -- End a session of ours, and wait for it: 'ended', 'ending' when it is not gone after p_wait_ms, 'gone' when there is none.
-CREATE OR REPLACE FUNCTION end_session(p_pid integer, p_began timestamptz, p_wait_ms integer) RETURNS text
-LANGUAGE plpgsql AS $$
+DROP FUNCTION IF EXISTS end_session(integer, timestamptz, integer);
+CREATE OR REPLACE FUNCTION end_session(
+    p_pid integer, p_began timestamptz, p_transaction timestamptz, p_wait_ms integer
+) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     v_ended boolean;
 BEGIN
     SELECT pg_terminate_backend(s.pid, p_wait_ms) INTO v_ended
-      FROM sessions_of(ARRAY[p_pid]) s WHERE s.backend_start = p_began AND s.is_own AND s.pid <> pg_backend_pid();
+      FROM sessions_of(ARRAY[p_pid]) s
+     WHERE s.backend_start = p_began AND s.is_own AND s.pid <> pg_backend_pid()
+       AND (p_transaction IS NULL OR s.xact_start = p_transaction);
     RETURN CASE WHEN v_ended IS NULL THEN 'gone' WHEN v_ended THEN 'ended' ELSE 'ending' END;
 END $$;

@@ -1,1 +1,1 @@
-SELECT end_session($1, $2, $3) AS outcome
+SELECT end_session($1, $2, $3, $4) AS outcome

@@ -103,7 +103,7 @@ async def end_one_session(call: Call) -> Response:
     body = _session_end(call)
     outcome = await end_session.end_session(
         call.db, call.signed_in, addresses.pid_of(call.path_values), body.backend_started_at, body.reason,
-        key=call.key, digest=call.digest,
+        key=call.key, digest=call.digest, transaction=body.transaction_started_at,
     )  # fmt: skip
     return answer_outcome(outcome, wire.OpsSessionEnded, 200)
 
