@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,7 +14,6 @@ from booking.domain.model import PaymentIntent, PaymentOperation, PaymentStep
 from booking.domain.states import OperationKind
 from booking.payments import sandbox_events
 from booking.payments.sandbox_client import SandboxProvider
-from booking.payments.sandbox_faults import Fault
 from booking.payments.sandbox_http import LoopbackServer
 from booking.payments.sandbox_ledger import Kind, Operation
 from booking.payments.sandbox_server import Sandbox
@@ -27,7 +26,6 @@ from booking.workers.payment_worker import PaymentWorker
 from tests.server.box_office import Desk, digest_of, fan, make_event
 
 SECRET = b"secret of the tests"
-HASTE_S = 1.0
 Event = dict[str, Any]
 
 
@@ -102,16 +100,6 @@ class ProviderHouse:
 
     def by_hand(self, kind: Kind, charge: str, amount: int = 0) -> Operation:
         return self.sandbox.ledger.by_hand(kind, charge=charge, amount=amount)
-
-
-@contextmanager
-def haste(provider: SandboxProvider, fault: Fault | None) -> Iterator[None]:
-    """Give up soon what will never be answered; whatever else is asked is waited for, however slow the machine."""
-    patience_s = provider._answer_timeout_s
-    if fault in (Fault.HANG_BEFORE, Fault.HANG_AFTER):
-        provider._answer_timeout_s = HASTE_S
-    yield
-    provider._answer_timeout_s = patience_s
 
 
 @asynccontextmanager

@@ -22,8 +22,8 @@ from booking.services import drive_operation, take_payment
 from booking.services.orders import order_as_it_stands
 from booking.store.database import Database
 from booking.workers.payment_worker import PaymentWorker
+from tests.payments_lab.haste import haste
 from tests.server.box_office import Clock, Desk, count, digest_of, fan, make_event, seat_states
-from tests.server.provider_house import haste
 
 BEFORE_DONE = [Fault.HANG_BEFORE, Fault.DROP_BEFORE, Fault.STATUS_429, Fault.STATUS_500, Fault.STATUS_503]
 AFTER_DONE = [Fault.HANG_AFTER, Fault.DROP_AFTER, Fault.BROKEN_ANSWER, Fault.STATUS_500_AFTER]

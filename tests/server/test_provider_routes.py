@@ -25,8 +25,9 @@ from booking.store.database import Database
 from booking.store.sale_calls import KeyUse
 from booking.web.application import create_app
 from booking.web.calls import ProviderServices
+from tests.payments_lab.haste import haste
 from tests.server.box_office import ADULT, ADULT_PRICE, make_event, till
-from tests.server.provider_house import SECRET, ProviderHouse, haste, provider_house
+from tests.server.provider_house import SECRET, ProviderHouse, provider_house
 from tests.server.web_api import Api, problem, read
 
 

@@ -26,9 +26,9 @@ from booking.store import issue_queries
 from booking.store.database import Database
 from booking.store.issue_queries import Line, NewTicket
 from booking.workers.payment_worker import PaymentWorker
+from tests.payments_lab.haste import haste
 from tests.server.box_office import ADULT, ADULT_PRICE, Desk, count, fan, make_event, till
 from tests.server.postgres_proxy import Cut, Relay, relay
-from tests.server.provider_house import haste
 from tests.server.refund_desk import call_off, captured, issued, items, order_now, provider_says, refund
 
 AUTHORIZE, CASH = OperationKind.AUTHORIZE, OperationKind.CASH

@@ -23,8 +23,9 @@ from booking.services import drive_operation, take_payment
 from booking.services.orders import order_as_it_stands
 from booking.services.payment_desk import PaymentDesk
 from booking.store.database import Database
+from tests.payments_lab.haste import haste
 from tests.server.box_office import Clock, Desk, count, seat_states
-from tests.server.provider_house import ProviderHouse, haste, provider_house
+from tests.server.provider_house import ProviderHouse, provider_house
 
 AUTHORIZE = OperationKind.AUTHORIZE
 

@@ -15,6 +15,7 @@ from booking.domain.states import OperationKind, OperationStatus
 from booking.payments.sandbox_client import SandboxProvider
 from booking.payments.sandbox_http import LoopbackServer
 from booking.payments.sandbox_server import Sandbox
+from tests.payments_lab.haste import SLOW_S
 
 
 def operation(kind: OperationKind = OperationKind.AUTHORIZE, **changes: Any) -> PaymentOperation:
@@ -60,10 +61,10 @@ class Provided:
 
 @pytest.fixture
 async def provided() -> AsyncIterator[Provided]:
-    sandbox = Sandbox(slow_s=0.5)
+    sandbox = Sandbox(slow_s=SLOW_S)
     server = LoopbackServer(sandbox.handle)
     await server.start()
-    provider = SandboxProvider(f"http://127.0.0.1:{server.port}", answer_timeout_s=0.25)
+    provider = SandboxProvider(f"http://127.0.0.1:{server.port}")
     yield Provided(sandbox, server, provider)
     await provider.close()
     await server.close()

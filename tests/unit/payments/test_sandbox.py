@@ -15,6 +15,7 @@ from booking.payments.sandbox_client import SandboxProvider
 from booking.payments.sandbox_faults import DONE_BEFORE_ANSWER, Fault, Planned
 from booking.payments.sandbox_http import Call, LoopbackServer, Reply
 from booking.payments.sandbox_ledger import ChargeStatus
+from tests.payments_lab.haste import fault_of, haste
 from tests.unit.payments.conftest import Provided, operation
 
 SUCCEEDED, DECLINED, UNKNOWN = ResultOutcome.SUCCEEDED, ResultOutcome.DECLINED, ResultOutcome.UNKNOWN
@@ -83,7 +84,8 @@ async def test_p3_every_fault_is_unknown_and_asking_again_converges_on_one_charg
 ) -> None:
     provided.sandbox.faults.planned.append(Planned("authorize", fault, 1))
     asked = operation()
-    first = await provided.provider.authorize(asked)
+    with haste(provided.provider, fault):
+        first = await provided.provider.authorize(asked)
     assert (first.outcome, first.amount_minor) == (UNKNOWN, 0)
     assert provided.sandbox.faults.fired == {f"authorize:{fault.value}": 1}
     if fault is Fault.SLOW:
@@ -107,7 +109,8 @@ async def test_p3_every_fault_is_unknown_and_asking_again_converges_on_one_charg
 )
 async def test_a_fault_of_a_card_strikes_once(provided: Provided, method: str, done: int) -> None:
     asked = operation(payment_method=method)
-    assert (await provided.provider.authorize(asked)).outcome is UNKNOWN
+    with haste(provided.provider, fault_of(method)):
+        assert (await provided.provider.authorize(asked)).outcome is UNKNOWN
     assert len(provided.sandbox.ledger.charges) == done
     assert (await provided.provider.authorize(asked)).outcome is SUCCEEDED
 
@@ -117,7 +120,8 @@ async def test_p30_an_enquiry_that_fails_leaves_the_operation_unknown(provided: 
     asked = operation()
     await provided.provider.authorize(asked)
     provided.sandbox.faults.planned.append(Planned("enquire", fault, 1))
-    result = await provided.provider.enquire(asked)
+    with haste(provided.provider, fault):
+        result = await provided.provider.enquire(asked)
     assert result is not None
     assert result.outcome is UNKNOWN
 
