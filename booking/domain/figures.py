@@ -237,5 +237,10 @@ FIGURES: Mapping[Figure, Declared] = {
         "Since when no controller has steered a room as operators have set it, the longest",
         "admission_states",
     ),
-    Figure.PROCESSES_SILENT: Declared(_HOUSE, _LAST, "Processes that have not reported for 5 s", "process_figures"),
+    Figure.PROCESSES_SILENT: Declared(
+        _HOUSE,
+        _LAST,
+        "Processes that have not reported for 5 s and in whose place no other was started",
+        "process_figures",
+    ),
 }

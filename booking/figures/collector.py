@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from time import monotonic
 from uuid import UUID
@@ -35,12 +35,14 @@ class Collector:
         gauges: Gauges = dict,
         seats: SeatsNow = dict,
         event_gauges: EventGauges = dict,
+        tasks: Iterable[str] = (),
     ) -> None:
         self.process_id: UUID = uuid7()
         self.kind = kind
         self.meter = meter
+        self._tasks = tuple(sorted(tasks))
         self._db, self._gauges, self._seats, self._event_gauges = db, gauges, seats, event_gauges
-        self._started_at = datetime.now(UTC)
+        self._started_at, self._began_s = datetime.now(UTC), monotonic()
         self._host = socket.gethostname()
         self._process = psutil.Process()
         self._cpu = (monotonic(), _cpu_s(self._process))
@@ -56,6 +58,7 @@ class Collector:
 
     def report(self) -> ProcessReport:
         """The part as it is now; ends the stretch that worst values and latencies are of."""
+        now_s = monotonic()
         return ProcessReport(
             process_id=self.process_id,
             kind=self.kind,
@@ -63,7 +66,9 @@ class Collector:
             host=self._host,
             pid=os.getpid(),
             started_at=self._started_at,
-            at_s=monotonic(),
+            at_s=now_s,
+            up_s=now_s - self._began_s,
+            tasks=self._tasks,
             counts=dict(self.meter.counts),
             gauges=self._own_gauges(),
             event_gauges={event_id: dict(found) for event_id, found in self._event_gauges().items()},

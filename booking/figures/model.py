@@ -66,9 +66,10 @@ class Latencies(Struct, frozen=True, kw_only=True):
 
 
 class ProcessReport(Struct, frozen=True, kw_only=True):
-    """A process's own part. `counts` run since it began; `at_s` is its own steady time, for rates.
+    """A process's own part. `counts` run since it began, `up_s` ago; `at_s` is its own steady time, for rates.
 
-    `gauges` are figures as they are now, of the process (`""`) or of an event, as the room has them.
+    `gauges` are figures as they are now, of the process (`""`) or of an event, as the room has them. `tasks`: what a
+    worker does.
     """
 
     process_id: UUID
@@ -85,6 +86,8 @@ class ProcessReport(Struct, frozen=True, kw_only=True):
     lanes: dict[str, LaneReport] = {}
     pools: dict[str, PoolReport] = {}
     seats: dict[int, SeatCounts] = {}
+    up_s: float | None = None
+    tasks: tuple[str, ...] = ()
 
 
 class HeardReport(Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 Counts run since a process began, so its rates are differences by its own steady clock; nothing is lost when a report
 was missed. Latencies are counts in buckets and add up. A process that has not reported for `SILENT_AFTER_S` is shown
-as it was, silent, and belongs to no sum.
+as it was, silent, and belongs to no sum; once another one has its place (`successors`), it is shown no more.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from booking.figures.model import (
     ProcessReport,
     SeatCounts,
 )
+from booking.figures.successors import replaced
 from booking.histogram import add_counts, quantile_ms
 
 SILENT_AFTER_S = 5.0
@@ -158,12 +159,16 @@ class Sums:
         """Bring everything up to `second`; `now` is the database's time."""
         known = {heard.report.process_id for heard in reports}
         self._tracks = {one: track for one, track in self._tracks.items() if one in known}
+        gone = {one.report.process_id for one in reports if _is_silent(one, now)}
+        over = replaced(reports, gone) if gone else frozenset()
         parts, live, slices = [], [], []
         for heard in reports:
             track, one = self._taken(heard.report, second)
-            silent = (now - heard.heard_at).total_seconds() > SILENT_AFTER_S
+            silent = heard.report.process_id in gone
             if one is not None:
                 slices.append(one)
+            if heard.report.process_id in over:
+                continue
             if one is not None or track.part is None or silent:
                 track.part = _part(track, heard.heard_at, silent=silent)
             parts.append(track.part)
@@ -171,7 +176,7 @@ class Sums:
                 live.append(track.part)
         mine = _joined(slices, second)
         self._all.put(mine)
-        reported = [heard.report for heard in reports if (now - heard.heard_at).total_seconds() <= SILENT_AFTER_S]
+        reported = [heard.report for heard in reports if heard.report.process_id not in gone]
         return Summed(
             house=self._house(live, second, len(parts) - len(live)),
             parts=tuple(sorted(parts, key=lambda part: (part.kind, part.started_at))),
@@ -202,6 +207,10 @@ class Sums:
                 found[name] = max(values)
         found[Figure.PROCESSES_SILENT] = silent
         return found
+
+
+def _is_silent(heard: HeardReport, now: datetime) -> bool:
+    return (now - heard.heard_at).total_seconds() > SILENT_AFTER_S
 
 
 def _joined(slices: Sequence[Slice], second: int) -> Slice:

@@ -99,8 +99,8 @@ async def _work(chosen: argparse.Namespace) -> None:
 
 async def _work_with(chosen: argparse.Namespace, db: Database, figures_db: Database, end: asyncio.Event) -> None:
     meter = Meter()
-    watch = Watch(figures_db, Collector(ProcessKind.WORKER, meter, db=db))
     tasks = tasks_of(db, chosen.only, chosen if is_any_chosen(chosen) else None, meter)
+    watch = Watch(figures_db, Collector(ProcessKind.WORKER, meter, db=db, tasks=tasks))
     figures: dict[str, Task] = {"figures": watch.run, "figures log": lambda: worker_figures.log_figures(db)}
     facts: dict[str, object] = {"tasks": list(tasks)}
     await run_tasks({**tasks, **figures}, end, lambda: own_process.write_ready_file(chosen.ready_file, facts))

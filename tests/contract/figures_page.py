@@ -29,7 +29,10 @@ database.
 
 Counts run since a process began, so a report that is missed loses nothing; latencies are counts in buckets (1.6 %
 wide) and add up over processes. A process that has not reported for 5 seconds is shown as it was, *silent*, and
-belongs to no sum.
+belongs to no sum. One that ends in order takes its part away; one that was killed stays silent until another of its
+kind (of workers: with the same tasks), begun on the same host after it was last heard, has its place; what is back
+within 5 seconds was never silent. Each takes one place. What is started again on another host, or not at all, is
+missing until 10 minutes after it was last heard. Acknowledging the alarm says that it is known.
 
 When the database is slow, each part is asked for 0.8 s at most, the locks first: what is not answered is not known in
 that second. When it is away, every API process goes on telling its own part, with `authority_away` and
@@ -57,8 +60,9 @@ _ALARMS = """
 ## The alarms
 
 Raised when the figure has been at the level, or worse, for so long without a break; ended when it has been at the
-lower level, or better, for so long. What is not known neither raises nor ends one. Operators set levels and times
-(`docs/alarm-limits.md`); these are the program's own.
+lower level, or better, for so long. What is not known neither raises nor ends one; but a minute in which there was
+nothing to be measured (no hold for `hold_p99_ms`, no change of a map for `feed_lag_p99_ms`, nobody who left for
+`completion_share`) ends one. Operators set levels and times (`docs/alarm-limits.md`); these are the program's own.
 
 | rule | figure | raised at | for | ended at | for | |
 |---|---|---|---|---|---|---|

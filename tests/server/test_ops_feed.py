@@ -94,6 +94,10 @@ async def test_two_apis_and_a_worker_are_summed_and_one_that_is_killed_is_silent
         told = await next_where(link, lambda told: any(one.silent for one in told.processes))
         assert [one.pid for one in told.processes if one.silent] == [worker.process.pid]
         assert told.house["processes_silent"] == 1
+        async with running("work", "--dsn", dsn, "--only", "sequencer", folder=tmp_path) as back:  # in its place
+            told = await next_where(link, lambda told: told.house["processes_silent"] == 0)
+            assert worker.process.pid not in {one.pid for one in told.processes}
+            await next_where(link, lambda told: back.process.pid in {one.pid for one in told.processes})
         assert await first.end() == 0
         await next_where(link, lambda told: first.process.pid not in {one.pid for one in told.processes})
         later = await next_where(link, lambda told: told.second > whole.second)

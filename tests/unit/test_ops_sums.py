@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from uuid import UUID, uuid4
 
+import msgspec
 import pytest
 
 from booking.domain.figures import Figure
@@ -131,6 +132,86 @@ def test_who_is_silent_is_shown_as_it_was_and_belongs_to_no_sum() -> None:
     assert {part.process_id: part.silent for part in summed.parts} == {one.process_id: False, gone.process_id: True}
     assert (summed.house[Figure.FEED_CLIENTS], summed.house[Figure.PROCESSES_SILENT]) == (5, 1)
     assert next(part for part in summed.parts if part.silent).figures[Figure.FEED_CLIENTS] == 5
+
+
+class Host:
+    """Processes of one database, as they were heard: seconds after `BEGAN`, by the database's clock."""
+
+    def __init__(self) -> None:
+        self.heard: dict[UUID, HeardReport] = {}
+
+    def hear(
+        self, began_s: float, heard_s: float, kind: ProcessKind = ProcessKind.API, host: str = "box",
+        process_id: UUID | None = None, clock_s: float = 0.0, tasks: tuple[str, ...] = (),
+    ) -> UUID:  # fmt: skip
+        """`clock_s`: how far the host's own clock is ahead."""
+        report = ProcessReport(
+            process_id=process_id or uuid4(), kind=kind, name=kind, host=host, pid=1, counts={},
+            started_at=BEGAN + timedelta(seconds=began_s + clock_s), at_s=heard_s, up_s=heard_s - began_s,
+            tasks=tasks,
+        )  # fmt: skip
+        self.heard[report.process_id] = HeardReport(heard_at=BEGAN + timedelta(seconds=heard_s), report=report)
+        return report.process_id
+
+    def at(self, second: int) -> tuple[set[UUID], float]:
+        """Who is shown as silent, and how many are counted."""
+        summed = Sums().add(list(self.heard.values()), second, BEGAN + timedelta(seconds=second))
+        return {part.process_id for part in summed.parts if part.silent}, summed.house[Figure.PROCESSES_SILENT]
+
+
+def test_who_was_killed_is_silent_until_another_one_has_its_place() -> None:
+    """Its own clock is 40 s behind, or ahead: what counts is when it was heard."""
+    for clock_s in (-40, 0, 40):
+        host = Host()
+        killed, other = host.hear(0, 100, clock_s=clock_s), host.hear(0, 106, clock_s=clock_s)
+        assert host.at(106) == ({killed}, 1), "the other one was there before"
+        host.hear(107, 108, clock_s=clock_s)
+        host.hear(0, 108, process_id=other, clock_s=clock_s)
+        assert host.at(108) == (set(), 0)
+        host.hear(0, 109, process_id=killed, clock_s=clock_s)
+        assert host.at(109) == (set(), 0)
+        assert len(Sums().add(list(host.heard.values()), 109, BEGAN + timedelta(seconds=109)).parts) == 3, "it is back"
+
+
+@pytest.mark.parametrize(("kind", "host"), [(ProcessKind.WORKER, "box"), (ProcessKind.API, "another")])
+def test_a_process_of_another_kind_or_host_takes_nobodys_place(kind: ProcessKind, host: str) -> None:
+    house = Host()
+    killed = house.hear(0, 100)
+    house.hear(101, 110, kind, host)
+    assert house.at(110) == ({killed}, 1)
+
+
+def test_a_worker_with_other_tasks_takes_nobodys_place() -> None:
+    host = Host()
+    killed = host.hear(0, 100, ProcessKind.WORKER, tasks=("payments", "sequencer"))
+    host.hear(101, 110, ProcessKind.WORKER, tasks=("reconciliation",))
+    assert host.at(110) == ({killed}, 1)
+    host.hear(108, 111, ProcessKind.WORKER, tasks=("payments", "sequencer"))
+    assert host.at(111) == (set(), 0)
+
+
+def test_each_takes_one_place_and_keeps_it_for_who_comes_next() -> None:
+    host = Host()
+    first, second = host.hear(0, 100), host.hear(0, 101)
+    assert host.at(110) == ({first, second}, 2)
+    third = host.hear(103, 112)
+    assert host.at(112)[1] == 1, "two were killed, one was started"
+    assert third not in host.at(112)[0]
+    assert host.at(130)[1] == 2, "and was killed as well"
+    for began_s in (131, 132):
+        host.hear(began_s, 140)
+    assert host.at(140) == (set(), 0)
+
+
+def test_a_report_of_an_older_release_says_when_it_began_by_its_own_clock() -> None:
+    host = Host()
+    killed, newer = host.hear(0, 100), host.hear(101, 110)
+    host.heard[newer] = msgspec.structs.replace(
+        host.heard[newer], report=msgspec.structs.replace(host.heard[newer].report, up_s=None)
+    )
+    assert host.at(110) == (set(), 0)
+    host.heard.pop(newer)
+    assert host.at(110) == ({killed}, 1)
 
 
 def test_the_worst_lane_and_the_fullest_pool_speak_for_all() -> None:
