@@ -2,7 +2,10 @@
 
 An alarm is raised when its figure has been at `raise_at` or worse for `raise_after_s` without a break, and ends when it
 has been at `clear_at` or better for `clear_after_s`. Between the levels nothing happens. A figure that is not known
-neither raises nor ends one: silence is no good news. Everything here is a value or a function of values.
+neither raises nor ends one: silence is no good news. It is not known either where nothing is left to be measured, such
+as how fast holds are answered once nobody asks for any: a minute of that ends an alarm, which would else stand all
+night. Payments that fail are no such figure: nobody pays any more because they fail. Everything here is a value or a
+function of values.
 """
 
 from __future__ import annotations
@@ -15,6 +18,13 @@ from booking.domain.figures import Figure
 
 LARGEST_LEVEL = 1e12
 LONGEST_DELAY_S = 3_600
+IDLE_AFTER_S = 60
+MEASURED_OF: Mapping[Figure, Figure] = {
+    Figure.HOLD_P99_MS: Figure.HOLD_ATTEMPTS_PER_S,
+    Figure.FEED_LAG_P99_MS: Figure.FEED_MESSAGES_PER_S,
+    Figure.COMPLETION_SHARE: Figure.DEPARTURES_PER_MIN,
+}
+"""Of what a figure is measured: it is not known while there is none."""
 
 
 class Severity(StrEnum):
@@ -117,12 +127,20 @@ class AlarmState:
     worst: float = 0.0
 
 
-def step(state: AlarmState, rule: AlarmRule, value: float | None, at_s: float) -> tuple[AlarmState, Move]:
-    """The state a moment later, by the figure as it is at `at_s` (any steady time)."""
+def is_idle(figure: Figure, known: Mapping[str, float]) -> bool:
+    """Whether there is nothing that the figure could be measured of now, by all figures of now."""
+    of = MEASURED_OF.get(figure)
+    return of is not None and known.get(of) == 0
+
+
+def step(
+    state: AlarmState, rule: AlarmRule, value: float | None, at_s: float, *, idle: bool = False
+) -> tuple[AlarmState, Move]:
+    """The state a moment later, by the figure as it is at `at_s` (any steady time). `idle`: see `is_idle`."""
     if not rule.enabled:
         return AlarmState(), Move.CLEAR if state.raised else Move.NONE
     if value is None:
-        return replace(state, since_s=None), Move.NONE
+        return _unknown(state, rule, at_s, idle=idle)
     if state.raised:
         state = replace(state, worst=rule.worse(state.worst, value))
     turning = rule.is_good(value) if state.raised else rule.is_bad(value)
@@ -134,3 +152,12 @@ def step(state: AlarmState, rule: AlarmRule, value: float | None, at_s: float) -
     if state.raised:
         return AlarmState(), Move.CLEAR
     return AlarmState(raised=True, worst=value), Move.RAISE
+
+
+def _unknown(state: AlarmState, rule: AlarmRule, at_s: float, *, idle: bool) -> tuple[AlarmState, Move]:
+    if not (state.raised and idle):
+        return replace(state, since_s=None), Move.NONE
+    since_s = at_s if state.since_s is None else state.since_s
+    if at_s - since_s < max(rule.clear_after_s, IDLE_AFTER_S):
+        return replace(state, since_s=since_s), Move.NONE
+    return AlarmState(), Move.CLEAR

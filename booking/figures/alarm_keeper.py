@@ -12,7 +12,7 @@ import msgspec
 from uuid_utils.compat import uuid7
 
 from booking import sql
-from booking.domain.alarms import RULES, AlarmRule, AlarmState, Move, Severity, step
+from booking.domain.alarms import RULES, AlarmRule, AlarmState, Move, Severity, is_idle, step
 from booking.figures.model import AlarmPart
 from booking.store.connection import Record
 from booking.store.database import Database
@@ -82,7 +82,7 @@ class AlarmKeeper:
         if state.raised != (known is not None):
             state = AlarmState() if known is None else AlarmState(raised=True, worst=self._worst_of(rule, known))
         value = house.get(rule.figure)
-        state, move = step(state, rule, value, at_s)
+        state, move = step(state, rule, value, at_s, idle=is_idle(rule.figure, house))
         if move is Move.CLEAR and known is not None:
             before = self._states.get(rule.rule, AlarmState())
             worst = before.worst if before.raised else self._worst_of(rule, known)

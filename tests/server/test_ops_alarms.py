@@ -9,11 +9,12 @@ from uuid import uuid4
 import pytest
 
 from backend_client import wire
-from booking.domain.alarms import RULES
+from booking.domain.alarms import IDLE_AFTER_S, RULES
 from booking.domain.caller import Role
 from booking.domain.figures import Figure
 from booking.figures import alarm_keeper
-from booking.figures.model import AlarmPart
+from booking.figures.meter import RequestEnd, RequestKind
+from booking.figures.model import AlarmPart, Second
 from booking.store import admission_queries
 from booking.store.database import Database
 from tests.server.box_office import Clock, make_event
@@ -62,6 +63,28 @@ async def test_an_alarm_is_raised_after_its_time_and_cleared_after_its_time(hous
     listed = read(await house.api.call("GET", "/v1/ops/alarms", token=await house.staff()), wire.OpsAlarmList)
     ended = next(one for one in listed.alarms if one.alarm_id == alarm.alarm_id)
     assert (ended.worst, ended.cleared_at is not None, ended.raise_at, ended.clear_at) == (1.0, True, 0.1, 0.03)
+
+
+async def test_an_alarm_about_slow_holds_ends_when_nobody_asks_for_any_more(house: OpsHouse) -> None:
+    """Else it would stand all night, and the next real one would not be heard."""
+    meter, rule = house.api.app.services.meter, RULES["holds-slow"]
+
+    def is_open(second: Second) -> bool:
+        return any(alarm.rule == rule.rule for alarm in second.alarms)
+
+    for _ in range(rule.raise_after_s + 1):
+        meter.request(RequestKind.HOLD, RequestEnd.DONE, 0.9)
+        second = await house.second()
+    assert is_open(second)
+    for _ in range(IDLE_AFTER_S):
+        assert is_open(await house.second())
+        meter.request(
+            RequestKind.HOLD, RequestEnd.SHED, 0.0
+        )  # has no latency: holds are asked for, and none is answered
+    for _ in range(IDLE_AFTER_S + 1):
+        assert is_open(await house.second())
+    await house.second()
+    assert not is_open(await house.second())
 
 
 async def test_another_watcher_goes_on_with_what_is_open(house: OpsHouse, database: Database, clock: Clock) -> None:

@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from booking.domain.alarms import RULES, AlarmRule, AlarmState, Move, Severity, step
+from booking.domain.alarms import (
+    IDLE_AFTER_S,
+    MEASURED_OF,
+    RULES,
+    AlarmRule,
+    AlarmState,
+    Move,
+    Severity,
+    is_idle,
+    step,
+)
 from booking.domain.figures import FIGURES, Figure
 from booking.domain.statement_kinds import KINDS, kind_of
 from booking.sql import query
@@ -40,6 +50,24 @@ def test_small_is_bad_where_a_rule_says_so() -> None:
 def test_what_is_not_known_neither_raises_nor_ends() -> None:
     assert moves(RULE, [9, 9, None, 9, 9, 9]) == [Move.NONE] * 6
     assert set(moves(RULE, [9, 9, 9, 9, *[None] * 30])[4:]) == {Move.NONE}
+
+
+def test_a_minute_with_nothing_to_be_measured_ends_one_and_raises_none() -> None:
+    rule = RULES["holds-slow"]
+    busy, idle = {"hold_attempts_per_s": 0.5}, {"hold_attempts_per_s": 0.0}
+    assert (is_idle(rule.figure, busy), is_idle(rule.figure, idle), is_idle(rule.figure, {})) == (False, True, False)
+    assert not is_idle(Figure.PAYMENT_ERROR_SHARE, {"payment_answers_per_s": 0.0}), "nobody pays because it fails"
+    state, found = AlarmState(raised=True, worst=900), []
+    for at in range(100):
+        state, move = step(state, rule, None, float(at), idle=at != 20)  # somebody asked, and was refused at the door
+        found.append(move)
+    assert [at for at, move in enumerate(found) if move is not Move.NONE] == [21 + IDLE_AFTER_S]
+    assert step(AlarmState(since_s=0.0), rule, None, 900.0, idle=True) == (AlarmState(), Move.NONE)
+
+
+def test_what_a_figure_is_measured_of_is_another_figure_of_the_same_scope() -> None:
+    for figure, of in MEASURED_OF.items():
+        assert (FIGURES[figure].scope, figure in {rule.figure for rule in RULES.values()}) == (FIGURES[of].scope, True)
 
 
 def test_a_rule_that_is_switched_off_ends_its_alarm() -> None:
