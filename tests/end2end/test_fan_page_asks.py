@@ -93,6 +93,36 @@ return (async () => {
 })();
 """
 
+# What a screen reader is told by who waits: a minute before the opening, then in the line. Time is the test's.
+_WAIT_LONG = """
+return (async () => {
+  const [{waiting}, {speak}] = await Promise.all(["/view_queue.js", "/words.js"].map((one) => import(one)));
+  await speak("en");
+  document.body.append(Object.assign(document.createElement("div"), {id: "news"}));
+  const told = [], news = document.getElementById("news");
+  let now = 100000, left = 60;
+  performance.now = () => now;
+  const instant = "2026-12-01T10:00:00Z";
+  const status = {phase: "early", availability: "available", opens_at: instant, server_time: instant, waiting: 9};
+  const app = {status, notice: {queueing: "random"}, roomClock: {secondsUntil: () => left, now: () => 0}, wasAwayUntil: 0};
+  const view = waiting(app);
+  const pass = (seconds) => {
+    for (; seconds > 0; seconds--, left--, now += 1000) {
+      view.update(app);
+      if (news.textContent !== told.at(-1)) told.push(news.textContent);
+    }
+  };
+  pass(60);
+  Object.assign(status, {phase: "open", is_letting_in: true, ahead: 8, estimate: {low_s: 60, high_s: 180, basis: "set"}});
+  pass(60);
+  status.ahead = 7;
+  pass(60);
+  status.is_letting_in = false;
+  pass(1);
+  return told;
+})();
+"""
+
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
@@ -138,3 +168,15 @@ async def test_a_tab_that_had_to_wait_for_the_page_before_it_hears_that_another_
         async with lent.lent() as page:
             await page.open(f"{url}/page.css")
             assert await page.run(_TAKE_LATE) == [True, "lost"]
+
+
+async def test_a_screen_reader_is_told_what_changes_and_no_seconds_that_pass() -> None:
+    need_chromium()
+    with files_of_the_page() as url, browsers() as lent:
+        async with lent.lent() as page:
+            await page.open(f"{url}/page.css")
+            told = await page.run(_WAIT_LONG)
+    assert [" ".join(one.split()[:4]) for one in told] == [
+        "The sale opens on", "8 people before you", "7 people before you", "7 people before you"
+    ], told  # fmt: skip
+    assert "Nobody is being let in" in told[-1]

@@ -79,31 +79,29 @@ export function waiting(app) {
     h("h1", {}, say("wait.title")), position, explanation, estimate, heard,
     h("p", {className: "quiet"}, say("wait.stay")),
     h("div", {className: "row"}, button(say("wait.leave"), () => app.leaveQueue()), moveAway(app)));
-  let told = 0;
+  let told = 0, state, figures;
   return {
     element,
     update() {
       const {status} = app;
       const first = status.ahead === 0 && status.phase === "open";
       setText(position, status.ahead === undefined || status.ahead === null ? "" : first ? say("wait.next") : say("wait.ahead", {count: status.ahead}));
-      setText(explanation, stateWords(app));
+      setText(explanation, stateWords(app, countdown(app.roomClock.secondsUntil(status.opens_at))));
       setText(estimate, estimateWords(status));
       setText(heard, say("wait.heard", {when: clock(status.server_time), waiting: status.waiting}));
-      const said = [position.textContent, explanation.textContent, estimate.textContent].filter(Boolean).join(" ");
-      if (performance.now() - told > 20000 || this.state !== explanation.textContent) {
-        told = performance.now();
-        tell(said);
-      }
-      this.state = explanation.textContent;
+      // What is another state is told at once, other figures every twenty seconds at most, and never the seconds that pass.
+      const is = stateWords(app, ""), count = position.textContent + estimate.textContent;
+      if (is === state && (count === figures || performance.now() - told <= 20000)) return;
+      [told, state, figures] = [performance.now(), is, count];
+      tell([position.textContent, explanation.textContent, estimate.textContent].filter(Boolean).join(" "));
     },
   };
 }
 
-function stateWords(app) {
+function stateWords(app, left) {
   const {status} = app;
   if (status.phase === "early") {
     const when = instant(status.opens_at, app.event?.zone);
-    const left = countdown(app.roomClock.secondsUntil(status.opens_at));
     return say(app.notice?.queueing === "random" ? "wait.lot" : "wait.early", {when, left});
   }
   if (status.availability === "may-come-back") return say("wait.may-come-back");
