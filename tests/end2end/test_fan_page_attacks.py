@@ -140,6 +140,13 @@ async def test_a_ticket_is_bought_without_a_mouse(house: House) -> None:
         await page.tab_to("#seat-3")
         await page.press(" ")
         await page.until_text("#news", "row A, seat 4")
+        await page.tab_to("#seat-4")
+        await page.press(" ")
+        await page.until_text("#hold", "Hold 2 places")
+        await page.tab_to(".basket li button")
+        await page.press("\ue007")
+        await page.until_text("#hold", "Hold this seat")
+        assert await page.run("return document.activeElement.matches('.basket li button')"), "where it was"
         await page.tab_to("#hold")
         await page.press("\ue007")
         await page.until_view("hold")

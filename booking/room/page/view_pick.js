@@ -18,7 +18,7 @@ export class PickView {
     this.note = h("div", {className: "note", role: "alert"});
     this.stale = h("p", {className: "warn", hidden: true}, say("map.stale"));
     this.body = h("div", {}, h("p", {role: "status"}, say("map.loading")));
-    this.basket = h("section", {className: "basket", "aria-label": say("pick.chosen")});
+    this.basket = h("section", {className: "basket", tabindex: "-1", "aria-label": say("pick.chosen")});
     this.code = new CodeField(app, () => this.codeChanged());
     this.element = h("section", {}, h("h1", {}, say("pick.title")), this.turn, this.note, this.stale, this.body, this.code.element, this.basket,
       app.notice && button(say("wait.leave"), () => app.leaveQueue(), {id: "leave"}));
@@ -194,7 +194,15 @@ export class PickView {
     }
   }
 
+  // Drawn anew; whoever is in it with the keyboard stays where he is.
   showBasket() {
+    const buttons = () => [...this.basket.querySelectorAll("button")];
+    const at = buttons().indexOf(document.activeElement);
+    this.#fillBasket();
+    if (at >= 0) (buttons()[Math.min(at, buttons().length - 1)] ?? this.basket).focus({preventScroll: true});
+  }
+
+  #fillBasket() {
     const {event, seats} = this.app;
     const items = [...this.picked].map((seat) => {
       const name = seatWords(seats.plan.nameOf(seat));
