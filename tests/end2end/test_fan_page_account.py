@@ -379,3 +379,14 @@ async def test_a_refusal_by_others_than_booking_costs_no_account(house: House) -
         assert not await page.shows('main[data-view="join"]')
         await plays(fan)
         await page.until_view("pick")
+
+
+async def test_who_leaves_a_place_that_is_gone_has_left(house: House) -> None:
+    """The room says no, because it knows of no place: nothing is left to wait for, and the page says so."""
+    event = await house.event_with_room(paused=True)
+    async with fan_at(house, event) as fan:
+        await fan.join()
+        await fan.page.until_view("waiting")
+        await plays(fan, **{"/queue": [json.dumps({"code": "place-not-found"}), {"status": 404}]})
+        await fan.page.click("main .row button")
+        await fan.page.until_view("join")

@@ -189,14 +189,14 @@ class App {
   }
 
   async leaveQueue() {
-    await this.queue.leave();
+    await this.queue.leave().catch((error) => this.#queueRefused(error)); // who has no place any more has left
     this.#closeSeats();
     this.status = null;
     await this.#loadNotice();
   }
 
   async takeOver() {
-    await this.queue.takeOver();
+    await this.queue.takeOver().catch((error) => this.#queueRefused(error));
   }
 
   // Go on with an account that began on another device, unless there is one whose tickets are dearer. False: no good key.
