@@ -104,7 +104,8 @@ return (async () => {
   performance.now = () => now;
   const instant = "2026-12-01T10:00:00Z";
   const status = {phase: "early", availability: "available", opens_at: instant, server_time: instant, waiting: 9};
-  const app = {status, notice: {queueing: "random"}, roomClock: {secondsUntil: () => left, now: () => 0}, wasAwayUntil: 0};
+  const roomClock = {secondsUntil: () => left, now: () => 0};
+  const app = {status, notice: {queueing: "random"}, roomClock, wasAwayUntil: 0};
   const view = waiting(app);
   const pass = (seconds) => {
     for (; seconds > 0; seconds--, left--, now += 1000) {
@@ -113,7 +114,8 @@ return (async () => {
     }
   };
   pass(60);
-  Object.assign(status, {phase: "open", is_letting_in: true, ahead: 8, estimate: {low_s: 60, high_s: 180, basis: "set"}});
+  const estimate = {low_s: 60, high_s: 180, basis: "set"};
+  Object.assign(status, {phase: "open", is_letting_in: true, ahead: 8, estimate});
   pass(60);
   status.ahead = 7;
   pass(60);
