@@ -55,18 +55,20 @@ class InboxRow:
 
     item: ReconciliationItem
     kind_words: str
+    provider_words: str
     searched: str
     amount: Decimal
 
     @classmethod
-    def of(cls, item: ReconciliationItem, kind_words: str, event_name: str) -> InboxRow:
-        """`kind_words` are what people read for the kind; they are searched too."""
+    def of(cls, item: ReconciliationItem, kind_words: str, event_name: str, provider_words: str) -> InboxRow:
+        """`kind_words` and `provider_words` are what people read for kind and provider; they are searched too."""
         seats = " ".join(f"{seat.section} {seat.row} {seat.number}" for seat in item.seats)
         parts = (
-            kind_words, item.kind, event_name, item.order_number, item.provider, seats, item.words, item.asked_by,
-            str(item.item_id), str(item.operation_id or ""),
+            kind_words, item.kind, event_name, item.order_number, provider_words, item.provider, seats, item.words,
+            item.asked_by, str(item.item_id), str(item.operation_id or ""),
         )  # fmt: skip
-        return cls(item, kind_words, " ".join(parts).casefold(), whole_units(item.amount_minor, item.currency))
+        amount = whole_units(item.amount_minor, item.currency)
+        return cls(item, kind_words, provider_words, " ".join(parts).casefold(), amount)
 
 
 def whole_units(amount_minor: int, currency: str) -> Decimal:
@@ -112,6 +114,6 @@ _KEYS = {
     SortBy.KIND: lambda row: (0, row.kind_words.casefold()),
     SortBy.EVENT: lambda row: (0, row.item.event_name.casefold()),
     SortBy.ORDER: lambda row: (0, row.item.order_number),
-    SortBy.PROVIDER: lambda row: (0, row.item.provider),
+    SortBy.PROVIDER: lambda row: (0, row.provider_words.casefold()),
     SortBy.STATE: lambda row: (0, row.item.state.value),
 }

@@ -15,11 +15,12 @@ _NO_INDEX = QModelIndex()
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`tone` is a token of the theme, `mark` a sign before the text."""
+    """`tone` is a token of the theme, `mark` a sign before the text; `tip` is told of it where that is more than it."""
 
     text: str
     tone: str = ""
     mark: str = ""
+    tip: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ class CellTableModel(QAbstractTableModel):
         cell = row.cells[column]
         values: dict[int, object] = {
             Qt.ItemDataRole.DisplayRole: cell.text,
-            Qt.ItemDataRole.ToolTipRole: cell.text,
+            Qt.ItemDataRole.ToolTipRole: cell.tip or cell.text,
             Qt.ItemDataRole.TextAlignmentRole: self._alignment(column),
             TONE_ROLE: cell.tone,
             MARK_ROLE: cell.mark,

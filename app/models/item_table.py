@@ -10,6 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from app.core.inbox_filter import InboxRow, SortBy
 from app.i18n import _
+from app.models.provider_words import provider_and_code
 from backend_client.wire import ItemId
 from widgets.data_table import BOLD_ROLE, COPY_ROLE, MARK_ROLE, TONE_ROLE
 
@@ -119,6 +120,8 @@ class ItemTableModel(QAbstractTableModel):
             return None
 
     def _value(self, row: InboxRow, column: SortBy, role: int) -> object:
+        if role == Qt.ItemDataRole.ToolTipRole and column is SortBy.PROVIDER:
+            return provider_and_code(row.item.provider)
         if role in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole}:
             return self._cells.text(row, column)
         if role == TONE_ROLE:

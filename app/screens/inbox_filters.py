@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from app.core.inbox_filter import InboxFilter
 from app.i18n import MoneyTextError, _, figures
+from app.models.provider_words import provider_name
 from app.screens.item_words import kind_name
 from backend_client.wire import EventId, ReconciliationItem
 from widgets.build import label, leading
@@ -108,7 +109,7 @@ class InboxFilters(QWidget):
         try:
             _fill(self.kind, _("Every kind"), sorted((kind_name(kind), kind) for kind in kinds))
             _fill(self.event_box, _("Every event"), sorted((name or str(key), key) for key, name in events.items()))
-            _fill(self.provider, _("Every provider"), sorted((name, name) for name in providers))
+            _fill(self.provider, _("Every provider"), _named(providers))
         finally:
             self._telling = False
         self.show_view(view, resolved=self.scope.currentData() == RESOLVED)
@@ -185,6 +186,10 @@ class InboxFilters(QWidget):
 
 
 def _fill(box: ChoiceBox, everything: str, choices: list[tuple[str, object]]) -> None:
+def _named(providers: Iterable[str]) -> list[tuple[str, object]]:
+    return sorted((provider_name(code), code) for code in providers)
+
+
     """Offer the choices; a box that offers them already is left alone, with its open list."""
     wanted = [(everything, None), *choices]
     if [(box.itemText(place), box.itemData(place)) for place in range(box.count())] == wanted:

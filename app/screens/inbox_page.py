@@ -13,10 +13,11 @@ from app.core.inbox_filter import InboxRow, SortBy, SortOrder, arranged
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.models.item_table import COLUMNS, ItemCells, ItemTableModel, age_s
+from app.models.provider_words import provider_name
 from app.screens.inbox_filters import InboxFilters
 from app.screens.item_words import item_money, item_seats, kind_name, state_mark, state_short, state_tone
 from app.screens.words import Advice, advice_for
-from backend_client.wire import EventId, ItemId, ItemState
+from backend_client.wire import EventId, ItemId, ItemState, ReconciliationItem
 from widgets.async_button import AsyncButton
 from widgets.build import column, label, row
 from widgets.data_table import ColumnPlan, DataTable
@@ -34,6 +35,11 @@ _OLD_S, _VERY_OLD_S = 3_600.0, 86_400.0
 
 
 class InboxPage(QWidget):
+def row_of(item: ReconciliationItem) -> InboxRow:
+    """An item with the words that it is listed, searched and sorted by."""
+    return InboxRow.of(item, kind_name(item.kind), item.event_name, provider_name(item.provider))
+
+
     """Reads the inbox; what the person wishes goes out as signals."""
 
     item_opened = Signal(object)
@@ -117,9 +123,7 @@ class InboxPage(QWidget):
         for item in inbox.items:
             known = self._rows.get(item.item_id)
             same = known is not None and known.item == item
-            rows[item.item_id] = (
-                known if same and known is not None else InboxRow.of(item, kind_name(item.kind), item.event_name)
-            )
+            rows[item.item_id] = known if same and known is not None else row_of(item)
         self._rows = rows
         self.filters.offer(inbox.items, names, inbox.view)
         current = self._current_id()
@@ -209,7 +213,7 @@ class InboxPage(QWidget):
             return item_seats(item)
         words = {
             SortBy.KIND: line.kind_words, SortBy.EVENT: item.event_name, SortBy.ORDER: item.order_number,
-            SortBy.PROVIDER: item.provider, SortBy.STATE: state_short(item.state),
+            SortBy.PROVIDER: line.provider_words, SortBy.STATE: state_short(item.state),
         }  # fmt: skip
         return words[name]
 

@@ -11,6 +11,7 @@ from app.core.session import Permission
 from app.core.store import ConsoleStore
 from app.i18n import _, figures
 from app.models.place_words import grouped_seats
+from app.models.provider_words import provider_and_code
 from app.screens.inbox_page import age_between, event_zone
 from app.screens.item_approval import ApprovalCard
 from app.screens.item_form import ItemForm
@@ -193,7 +194,7 @@ class ItemPage(QFrame):
             (_("Order"), item.order_number, ""),
             (_("Event"), item.event_name, ""),
             (_("Seats"), grouped_seats(item.seats), ""),
-            (_("Provider"), item.provider, ""),
+            (_("Provider"), provider_and_code(item.provider), ""),
             (_("Waits since"), figures().joined((opened, age)), ""),
             (_("Settled"), figures().joined((resolved, resolver_words(item), item.resolution)), "success"),
         ]

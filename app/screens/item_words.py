@@ -7,6 +7,7 @@ from typing import Final
 from app.core.item_changes import Difference, ItemChange
 from app.i18n import _, figures, marked, ngettext
 from app.models.place_words import short_seats
+from app.models.provider_words import provider_name
 from backend_client.wire import (
     AllowedAction,
     ItemAction,
@@ -222,9 +223,9 @@ def operation_status(status: OperationStatus) -> tuple[str, str]:
 
 
 def operation_line(operation: PaymentOperation) -> str:
-    """`Card charged · €38.50 · zvt · not known`."""
+    """`Card charged · €38.50 · Card terminal · not known`."""
     amount = figures().money(operation.amount_minor, operation.currency)
-    parts = [operation_name(operation.kind), amount, operation.card_brand or operation.provider]
+    parts = [operation_name(operation.kind), amount, operation.card_brand or provider_name(operation.provider)]
     return figures().joined([*parts, operation_status(operation.status)[0]])
 
 

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from types import MappingProxyType
 
+import msgspec
+
 from app.core.ops_board import UNKNOWN_OLD
 from app.core.ops_health import Health, State
 from app.i18n import _, figures, marked, ngettext
+from app.models.provider_words import provider_name
 from app.screens.setting_words import known_setting_name
 from backend_client.wire import (
     AdmissionMode,
@@ -213,7 +216,16 @@ def _changed_value(text: str) -> str:
     }  # fmt: skip
     if text.isascii() and text.isdigit():
         return figures().number(int(text))
-    return known.get(text, text) or "–"
+    return known.get(text) or _listed(text) or "–"
+
+
+def _listed(text: str) -> str:
+    """Providers of a channel in words: `["stripe","zvt"]` as it was logged; anything else as it is."""
+    try:
+        codes = msgspec.json.decode(text, type=list[str])
+    except msgspec.MsgspecError:
+        return text
+    return figures().listed(provider_name(code) for code in codes)
 
 
 def kind_words(kind: OpsLogKind) -> str:

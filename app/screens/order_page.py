@@ -21,6 +21,7 @@ from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.models.cell_table import Cell, CellColumn, CellRow, CellTableModel
 from app.models.place_words import seat_name
+from app.models.provider_words import provider_name
 from app.screens.inbox_page import event_zone
 from app.screens.item_words import operation_name, operation_status
 from app.screens.order_words import order_status, ticket_status
@@ -217,11 +218,12 @@ class OrderPage(QFrame):
     @staticmethod
     def _payment_row(operation: PaymentOperation) -> CellRow:
         words, tone = operation_status(operation.status)
+        way = operation.card_brand or provider_name(operation.provider)
         return CellRow(
             operation.operation_id,
             (
                 Cell(operation_name(operation.kind)),
-                Cell(operation.card_brand or operation.provider, "text_muted"),
+                Cell(way, "text_muted", tip=figures().joined((way, operation.provider))),
                 Cell(figures().money(operation.amount_minor, operation.currency)),
                 Cell(words, _TONES.get(tone, "text_muted")),
                 Cell(operation.provider_ref, "text_muted"),

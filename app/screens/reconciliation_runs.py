@@ -13,6 +13,7 @@ from app.core.session import Permission
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, marked, ngettext
 from app.models.cell_table import Cell, CellColumn, CellRow, CellTableModel
+from app.models.provider_words import provider_and_code, provider_name
 from app.screens.inbox_page import age_between
 from app.screens.item_words import kind_name, person
 from app.screens.words import Advice, advice_for
@@ -27,7 +28,7 @@ from widgets.flow_layout import FlowLayout
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
-PROVIDERS: Final = ("sandbox", "stripe", "zvt")
+PROVIDERS: Final = ("sandbox", "stripe", "stripe-terminal", "zvt")
 """Offered from the start; whatever else is known from items and runs is added."""
 _STATES: Final = {
     RunState.RUNNING: (marked("running"), "accent_text", "○"),
@@ -147,7 +148,7 @@ class RunsPage(QWidget):
             run.run_id,
             (
                 Cell(run.day.isoformat()),
-                Cell(run.provider),
+                Cell(provider_name(run.provider), tip=provider_and_code(run.provider)),
                 Cell(_(words), tone, mark),
                 Cell(figures().number(run.matched)),
                 Cell(figures().number(found), "warn" if found else "success" if done else "", "!" if found else ""),
@@ -195,12 +196,15 @@ class RunsPage(QWidget):
     def _offer_providers(self) -> None:
         known = {*PROVIDERS, *(run.provider for run in self._inbox.runs)}
         known |= {item.provider for item in self._inbox.items if item.provider}
-        typed = self.provider.currentText()
-        wanted = sorted(known)
-        if [self.provider.itemText(place) for place in range(self.provider.count())] != wanted:
-            self.provider.clear()
-            self.provider.addItems(wanted)
-            self.provider.setCurrentText(typed or wanted[0])
+        chosen = self.provider.currentData()
+        wanted = sorted((provider_name(code), code) for code in known)
+        box = self.provider
+        if [(box.itemText(place), box.itemData(place)) for place in range(box.count())] != wanted:
+            box.clear()
+            for place, (name, code) in enumerate(wanted):
+                box.addItem(name, code)
+                box.setItemData(place, provider_and_code(code), Qt.ItemDataRole.ToolTipRole)
+            box.setCurrentIndex(max(box.findData(chosen), 0))
         now = self._store.clock.now()
         if now is not None:
             self.day.latest = (now + timedelta(hours=14)).date()  # somewhere it is that day already
@@ -258,7 +262,7 @@ class RunsPage(QWidget):
     def _on_start_requested(self) -> None:
         day = self.day.day
         if day is not None:
-            self.run_requested.emit(self.provider.currentText().strip(), day)
+            self.run_requested.emit(str(self.provider.currentData() or ""), day)
 
     def _on_day_changed(self) -> None:
         known = self.day.day is not None

@@ -6,6 +6,7 @@ from typing import Final
 
 from app.core.refund import RefundFault, RefundState, refund_state
 from app.i18n import _, figures, marked, ngettext
+from app.models.provider_words import provider_name
 from app.screens.trouble_words import decline_words
 from app.screens.words import Advice
 from backend_client.wire import (
@@ -44,7 +45,7 @@ def fault_words(fault: RefundFault) -> str:
 
 def charge_line(charge: RefundableCharge, currency: str) -> str:
     """`VISA · €128.00 · €64.00 can go back`."""
-    name = charge.card_brand or (_("Cash") if charge.kind is OperationKind.CASH else charge.provider)
+    name = charge.card_brand or (_("Cash") if charge.kind is OperationKind.CASH else provider_name(charge.provider))
     shown = figures()
     left = _("{amount} can go back").format(amount=shown.money(charge.refundable_minor, currency))
     waits = ""

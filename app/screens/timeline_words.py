@@ -7,6 +7,7 @@ from typing import Final
 
 from app.core.refund import OrderStep
 from app.i18n import _, figures, marked
+from app.models.provider_words import provider_name
 from app.screens.item_words import operation_name, operation_status, person
 from app.screens.trouble_words import decline_words
 from backend_client.wire import OperationKind, OperationStatus, TimelineEntry, TimelineKind
@@ -73,6 +74,9 @@ _TONES: Final = {
     "approval-asked": "warn",
 }
 _ACCENTED: Final = frozenset({TimelineKind.PERSON})
+_OF_PROVIDERS: Final = frozenset(
+    {TimelineKind.REQUEST, TimelineKind.ANSWER, TimelineKind.WEBHOOK, TimelineKind.COMPARISON}
+)
 
 
 def evidence_lines(entries: Iterable[TimelineEntry], zone: str) -> tuple[TimelineLine, ...]:
@@ -90,11 +94,17 @@ def _evidence_line(entry: TimelineEntry, zone: str, day: str) -> TimelineLine:
     step = "" if entry.operation_id is None else _("step {mark}").format(mark=str(entry.operation_id)[-6:])
     tone = _TONES.get(entry.title, "accent_text" if entry.kind in _ACCENTED else "")
     who = _(_WHO[entry.kind])
+    source = _provider_of(entry.source) if entry.kind in _OF_PROVIDERS else entry.source
     return TimelineLine(
         mark=entry.kind.value, mark_words=who, tone=tone, day=day, time=figures().clock(entry.at, zone),
-        title=title_words(entry.title), more=figures().joined((who, person(entry.source), amount, step)),
+        title=title_words(entry.title), more=figures().joined((who, person(source), amount, step)),
         body=entry.body,
     )  # fmt: skip
+
+
+def _provider_of(source: str) -> str:
+    """Who answered, in words; what the provider reported by itself comes as `webhook:stripe`."""
+    return provider_name(source.removeprefix("webhook:"))
 
 
 def title_words(title: str) -> str:
@@ -128,7 +138,7 @@ def _order_line(step: OrderStep, zone: str, day: str) -> TimelineLine:
     if operation is None:
         return TimelineLine("sale", _("Sale"), "", day, time, _("Order made"))
     amount = figures().money(operation.amount_minor, operation.currency)
-    more = figures().joined((amount, operation.card_brand or operation.provider, operation.provider_ref))
+    more = figures().joined((amount, operation.card_brand or provider_name(operation.provider), operation.provider_ref))
     if step.what == "opened":
         return TimelineLine("request", _("We asked"), "", day, time, _(_OPENED[operation.kind]), more)
     words, tone = operation_status(operation.status)

@@ -81,7 +81,7 @@ def test_what_one_person_looked_for_is_not_looked_for_by_the_next(qloop: QLoop, 
             assert (screen.finder.text(), screen.event_box.currentData()) == ("", None)
             assert screens.events.search.text() == ""
             assert screens.reconciliation.inbox.filters.above.text() == ""
-            assert screens.reconciliation.runs.provider.currentText() == "sandbox"
+            assert screens.reconciliation.runs.provider.currentText() == "Card terminal"
             await rest(showcase)
 
     qloop.run(scene())

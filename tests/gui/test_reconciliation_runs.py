@@ -70,7 +70,7 @@ def test_a_comparison_is_started_followed_and_leads_to_its_items(qloop: QLoop, t
             await rest(showcase)
             runs = screen.runs
             assert runs._empty.text() == "No day has been compared yet."
-            runs.provider.setCurrentIndex(runs.provider.findText("stripe"))
+            runs.provider.setCurrentIndex(runs.provider.findData("stripe"))
             runs.day.setText("2026-02-30")
             assert (runs.start.isEnabled(), runs.fault.isHidden()) == (False, False)
             runs.day.setText("2099-01-01")

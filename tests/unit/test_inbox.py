@@ -46,7 +46,9 @@ def item(number: int, **members: object) -> ReconciliationItem:
 
 def row(number: int, **members: object) -> InboxRow:
     made = item(number, **members)
-    return InboxRow.of(made, {"no-result": "No result from the till"}.get(made.kind, made.kind), made.event_name)
+    return InboxRow.of(
+        made, {"no-result": "No result from the till"}.get(made.kind, made.kind), made.event_name, made.provider
+    )
 
 
 def numbers(rows: list[InboxRow]) -> list[int]:
