@@ -46,14 +46,9 @@ STEPS: Final[Mapping[Fault, Step]] = {
     Fault.WORKER_DIES_ANSWERED: Step.ANSWERED,
     Fault.WORKER_DIES_RECORDED: Step.RECORDED,
 }
-HANGS_S = 0.4
-"""A provider that hangs is given up after so long; one that answers, however slowly, is waited for."""
+HANGS_S = 2.0
+"""The call that hangs is given up after so long; whatever is answered, however slowly, is waited for."""
 Play = Callable[[Way, Case, Fault], Awaitable[None]]
-
-
-def waits_s(fault: Fault) -> float:
-    """How long the provider is waited for in a cell of this fault."""
-    return HANGS_S if fault in (Fault.HANG_BEFORE, Fault.HANG_AFTER) else PATIENT_S
 
 
 async def play(house: House, operation: Operation, fault: Fault) -> None:
@@ -112,7 +107,10 @@ async def _ask(way: Way, case: Case) -> None:
 async def _answer(way: Way, case: Case, fault: Fault) -> None:
     sandbox = case.house.sandbox
     await sandbox.plan(way.kind, NAMES[fault])
+    if fault in (Fault.HANG_BEFORE, Fault.HANG_AFTER):
+        case.house.provider._answer_timeout_s = HANGS_S
     await _ask(way, case)
+    case.house.provider._answer_timeout_s = PATIENT_S
     assert await sandbox.fired() == {f"{way.kind}:{NAMES[fault]}": 1}
 
 

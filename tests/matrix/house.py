@@ -171,9 +171,7 @@ class House:
 
 
 @asynccontextmanager
-async def open_house(
-    dsn: str, folder: Path, *, anew: bool, answer_timeout_s: float = PATIENT_S
-) -> AsyncIterator[House]:
+async def open_house(dsn: str, folder: Path, *, anew: bool) -> AsyncIterator[House]:
     """A house on the database at `dsn`. `anew`: processes are started, not forked."""
     async with AsyncExitStack() as stack:
         db = await Database.open(dsn, application="matrix")
@@ -183,7 +181,7 @@ async def open_house(
         sandbox = SandboxSide(folder, anew)
         await sandbox.start()
         stack.push_async_callback(sandbox.end)
-        provider = SandboxProvider(sandbox.url, answer_timeout_s=answer_timeout_s)
+        provider = SandboxProvider(sandbox.url, answer_timeout_s=PATIENT_S)
         stack.push_async_callback(provider.close)
         webhooks = Webhooks(db, {"sandbox": sandbox_events.endpoint(SECRET)})
         desk = PaymentDesk(db, {"sandbox": provider}, CheckoutPace())

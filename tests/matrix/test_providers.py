@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.matrix.cells_of_providers import play, waits_s
+from tests.matrix.cells_of_providers import play
 from tests.matrix.house import open_house
 from tests.matrix.table import BY_PROVIDER, CELLS, Fault, Operation
 
@@ -15,7 +15,7 @@ _MINE = [pytest.param(one, fault, id=f"{one}-{fault}") for one, fault in CELLS i
 
 @pytest.mark.parametrize(("operation", "fault"), _MINE)
 async def test_cell(dsn: str, tmp_path: Path, operation: Operation, fault: Fault) -> None:
-    async with open_house(dsn, tmp_path, anew=False, answer_timeout_s=waits_s(fault)) as house:
+    async with open_house(dsn, tmp_path, anew=False) as house:
         await play(house, operation, fault)
 
 
@@ -23,5 +23,5 @@ async def test_cell(dsn: str, tmp_path: Path, operation: Operation, fault: Fault
 @pytest.mark.parametrize(("operation", "fault"), _MINE)
 async def test_cell_over_real_processes(dsn: str, tmp_path: Path, operation: Operation, fault: Fault) -> None:
     """Each process started as a house starts it, and settled by workers at their own pace."""
-    async with open_house(dsn, tmp_path, anew=True, answer_timeout_s=waits_s(fault)) as house:
+    async with open_house(dsn, tmp_path, anew=True) as house:
         await play(house, operation, fault)
