@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from types import MappingProxyType
@@ -29,6 +30,7 @@ from backend_client.wire import (
 
 F = OpsFigure
 _DAY_S = 86_400
+_IS_A_FRACTION = re.compile(r"-?[0-9]{1,15}\.[0-9]{1,20}(e-?[0-9]{1,2})?")
 _OF_LIMITS = frozenset({"raise_at", "clear_at", "raise_after_s", "clear_after_s", "value"})
 MARKS = {Health.UNKNOWN: "○", Health.WELL: "●", Health.WARNING: "▲", Health.CRITICAL: "✕", Health.LATE: "◌",
          Health.AWAY: "✕"}  # fmt: skip
@@ -175,10 +177,36 @@ def change_words(change: OpsLogChange, figure: str = "") -> str:
         "manual_per_minute": _("By hand"), "least_per_minute": _("At least"),
         "total_active_users": _("Inside at most"),
     }  # fmt: skip
+    if change.name == "targets":
+        return figures().joined(_target_words(change))
     known = names.get(change.name) or known_setting_name(change.name)
     name = known or (_(_ROOM_SETTINGS[change.name]) if change.name in _ROOM_SETTINGS else change.name.replace("_", " "))
     values = from_to(_changed(change.name, figure, change.was), _changed(change.name, figure, change.now))
     return f"{name}: {values}" if name else values
+
+
+def _target_words(change: OpsLogChange) -> list[str]:
+    """The limits that the controller goes by, those that are other ones: each as its figure, with its unit."""
+    was, now = _numbers(change.was), _numbers(change.now)
+    if now is None:
+        return [change.now or "–"]
+    before = was or {}
+    names = dict.fromkeys([*now, *before])
+    told = [name for name in names if now.get(name) != before.get(name)]
+    return [
+        f"{figure_name(name)}: {from_to(*(_limit(name, side.get(name)) for side in (before, now)))}" for name in told
+    ]
+
+
+def _limit(name: str, value: float | None) -> str:
+    return "–" if value is None else exact_words(name, value)
+
+
+def _numbers(text: str) -> dict[str, float] | None:
+    try:
+        return msgspec.json.decode(text, type=dict[str, float])
+    except msgspec.MsgspecError:
+        return None
 
 
 def _changed(name: str, figure: str, text: str) -> str:
@@ -193,6 +221,9 @@ def _changed(name: str, figure: str, text: str) -> str:
         if name.endswith("_after_s"):
             return delay_words(round(number))
         return value_words(figure, number) if name == "value" else exact_words(figure, number)
+    if _IS_A_FRACTION.fullmatch(text):
+        # What was steered to is a number of many places that nobody set.
+        return figures().rough(float(text)) if name.endswith("per_minute") else figures().exact(round(float(text), 4))
     return _changed_value(text)
 
 

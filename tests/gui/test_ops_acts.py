@@ -393,6 +393,26 @@ def test_the_log_is_filtered_and_saved_as_it_is_shown_i5(qloop: QLoop, theme: Th
     qloop.run(scene())
 
 
+STEERED = (
+    ("per_minute", "437.50652959464804", "545.7655029473741", "Let in a minute: 438 → 546"),
+    ("per_minute", "3.4000000000000004", "0", "Let in a minute: 3.4 → 0"),
+    ("of_a_newer_release", "0.30000000000000004", "1e999", "of a newer release: 0.3 → 1e999"),
+    ("of_a_newer_release", "1.2.3", "nan", "of a newer release: 1.2.3 → nan"),
+    ("targets", '{"lock_waits":8.0,"completion_share":0.05}', '{"lock_waits":4.5,"completion_share":0.05}',
+     "Sessions waiting for locks: 8 → 4.5"),
+    ("targets", "", '{"queue_age_ms":75.0,"completion_share":0.05}',
+     "Oldest waits: – → 75 ms · Shoppers who buy: – → 5%"),
+    ("targets", "{}", "cut off", "cut off"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "was", "now", "words"), STEERED)
+def test_a_number_that_the_controller_came_to_is_said_as_people_say_it(
+    name: str, was: str, now: str, words: str
+) -> None:
+    assert change_words(OpsLogChange(name=name, was=was, now=now)) == words
+
+
 def test_a_change_points_the_way_people_read() -> None:
     change = OpsLogChange(name="cap_per_minute", was="900", now="1200")
     assert change_words(change) == "Cap: 900 → 1,200"
