@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
@@ -76,10 +77,11 @@ class HouseReader:
         self._events: tuple[WatchedEvent, ...] = ()
         self._events_at = self._counted_at = float("-inf")
         self._counted: dict[int, SeatCounts] = {}
+        self._counted_when: dict[int, float] = {}
 
     def restart(self) -> None:
         """Another process has watched meanwhile: what happens from now on is counted."""
-        self._snap, self._server, self._counted = "", None, {}
+        self._snap, self._server, self._counted, self._counted_when = "", None, {}, {}
 
     async def read(self, mapped: frozenset[int]) -> HouseReading:
         """One reading, within `WITHIN_S` or with parts left out. `mapped`: events whose seats an API process counts.
@@ -203,16 +205,23 @@ class HouseReader:
         wanted = [one.event_id for one in self._events if one.event_id not in mapped and one.status == "ON_SALE"]
         if wanted and now >= self._counted_at + COUNT_SEATS_EVERY_S:
             # The one that was counted longest ago, or never, comes first.
-            wanted.sort(key=lambda event_id: self._counted[event_id].version if event_id in self._counted else -1)
+            wanted.sort(key=lambda event_id: self._counted_when.get(event_id, float("-inf")))
             self._counted_at = now
-            try:
-                rows = await self._db.fetch(sql.query("count_seats"), wanted[:COUNTED_AT_ONCE])
-            except BusyError as error:
-                log.info("figures: seats were not counted: %s", error.detail)
-                return
-            self._counted |= {
-                row["event_id"]: SeatCounts(version=int(now), free=row["free"], held=row["held"], sold=row["sold"])
-                for row in rows
-            }
-            self._counted = {event_id: found for event_id, found in self._counted.items() if event_id in set(wanted)}
+            await self._count(wanted[:COUNTED_AT_ONCE], now)
+        # What could not be counted when its turn came is not known: nobody is let in for seats of long ago.
+        oldest = now - COUNT_SEATS_EVERY_S * (math.ceil(len(wanted) / COUNTED_AT_ONCE) + 1)
+        there = {one.event_id for one in self._events}
+        self._counted_when = {one: at for one, at in self._counted_when.items() if one in there and at >= oldest}
+        self._counted = {one: found for one, found in self._counted.items() if one in self._counted_when}
         reading.counted = dict(self._counted)
+
+    async def _count(self, event_ids: list[int], now: float) -> None:
+        try:
+            rows = await self._db.fetch(sql.query("count_seats"), event_ids)
+        except BusyError as error:
+            log.info("figures: seats were not counted: %s", error.detail)
+            return
+        for row in rows:
+            event_id = row["event_id"]
+            self._counted[event_id] = SeatCounts(version=0, free=row["free"], held=row["held"], sold=row["sold"])
+            self._counted_when[event_id] = now

@@ -196,7 +196,11 @@ class Sums:
         found = counted(self._all, second)
         # Rates are the sum of what each process says of its own last second, whenever in ours that ended.
         for name in found.keys() & _RATES:
-            found[name] = sum(part.figures.get(name, 0.0) for part in live)
+            told = [part.figures[name] for part in live if name in part.figures]
+            if told:
+                found[name] = sum(told)
+            else:  # whoever adds up is new, and rates have two ends: none is known yet
+                del found[name]
         for name in _SUMMED:
             values = [part.figures[name] for part in live if name in part.figures]
             if values:

@@ -14,6 +14,7 @@ from booking.domain.errors import AuthorityAwayError, BusyError
 from booking.domain.figures import Figure
 from booking.domain.model import OperationResult, ResultOutcome
 from booking.domain.states import OperationKind
+from booking.figures import house as house_figures
 from booking.figures.house import CHANGES_OF_S, HouseReader
 from booking.figures.model import EventPart, Second
 from booking.figures.signals import newest_second, signals_of
@@ -83,6 +84,25 @@ async def test_seats_that_no_map_is_kept_of_are_counted_in_the_database(
         found = event_of(await house.second(), event_id).figures
     assert (found[Figure.SEATS_FREE], found[Figure.SEATS_HELD], found[Figure.SEATS_SOLD]) == (36 + 50, 3, 1)
     assert found[Figure.SHOPPERS_ACTIVE] == 2
+
+
+async def test_seats_that_could_not_be_counted_again_are_not_known(
+    house: OpsHouse, event_id: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A count of long ago would be told as of now, and the controller lets people in for free seats."""
+    monkeypatch.setattr(house_figures, "COUNT_SEATS_EVERY_S", 0.0)
+    assert event_of(await house.second(), event_id).figures[Figure.SEATS_FREE] == 40
+    fetch = house.figures_db.fetch
+
+    async def busy(query: str, *arguments: object) -> list[Record]:
+        if "count_seats" in query:
+            raise BusyError("The database takes too long.")
+        return await fetch(query, *arguments)
+
+    with monkeypatch.context() as slow:
+        slow.setattr(house.figures_db, "fetch", busy)
+        assert Figure.SEATS_FREE not in event_of(await house.second(), event_id).figures
+    assert event_of(await house.second(), event_id).figures[Figure.SEATS_FREE] == 40
 
 
 async def test_seats_come_from_the_maps_as_long_as_somebody_numbers_the_changes(
