@@ -141,6 +141,8 @@ async def apply_waiting(db: Database) -> int:
             log.warning("event %s of %s waits: %s", stored.event_ref, stored.provider, error.code)
         except Exception:
             log.exception("event %s of %s could not be applied", stored.event_ref, stored.provider)
+            # Later and later, and for some days only: what nobody can apply is a stray, and no state waits for ever.
+            await provider_queries.park_event(db, stored.provider, stored.event_ref, PARKED_DAYS)
     return len(due)
 
 

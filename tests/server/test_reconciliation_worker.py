@@ -41,8 +41,7 @@ async def unknown(house: House) -> PaymentOperation:
 async def test_silence_becomes_one_item_however_many_workers_look(house: House) -> None:
     for _ in range(3):
         await unknown(house)
-    noted = await asyncio.gather(*(settle_items.note_silence(house.db) for _ in range(4)))
-    assert sum(noted) == 3
+    await asyncio.gather(*(settle_items.note_silence(house.db) for _ in range(4)))
     assert await house.open_kinds() == ["unknown-overdue"] * 3
 
 
@@ -129,8 +128,9 @@ async def test_p32_a_part_that_fails_never_stops_the_others(
 async def test_its_parts_go_on_until_it_is_stopped(house: House) -> None:
     await unknown(house)
     working = asyncio.create_task(ReconciliationWorker(house.db, {}).run())
-    while await house.open_kinds() == []:
-        await asyncio.sleep(0.02)
+    async with asyncio.timeout(60):
+        while await house.open_kinds() == []:
+            await asyncio.sleep(0.02)
     working.cancel()
     await asyncio.gather(working, return_exceptions=True)
 

@@ -302,7 +302,7 @@ async def test_a_contradiction_is_an_item_and_changes_nothing(house: ProviderHou
     assert await house.items() == ["result-conflict"]
 
 
-async def test_p32_an_event_that_cannot_be_applied_never_stops_the_others(
+async def test_p32_an_event_that_cannot_be_applied_never_stops_the_others_nor_comes_for_ever(
     house: ProviderHouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps = [await house.open_payment() for _ in range(2)]
@@ -323,7 +323,14 @@ async def test_p32_an_event_that_cannot_be_applied_never_stops_the_others(
         patch.setattr(take_payment, "record_result", sometimes)
         await house.db.fetch("UPDATE provider_events SET next_attempt_at = booking_now()")
         assert await webhooks.apply_waiting(house.db) == 2
-    assert sorted((await house.stored()).values()) == ["applied", "parked"]
+        assert sorted((await house.stored()).values()) == ["applied", "parked"]
+        await house.db.fetch(
+            "UPDATE provider_events SET received_at = received_at - interval '73 hours',"
+            " next_attempt_at = booking_now() WHERE state = 'parked'"
+        )
+        assert await webhooks.apply_waiting(house.db) == 1
+    assert sorted((await house.stored()).values()) == ["applied", "stray"]
+    assert await webhooks.apply_waiting(house.db) == 0
 
 
 async def test_card_data_in_an_event_is_not_kept(house: ProviderHouse) -> None:
