@@ -67,14 +67,20 @@ class Visitor:
     async def look(self, event_id: int = 7, wait: int = 0, **headers: str) -> httpx.Response:
         return await self.call("GET", f"/v1/events/{event_id}/queue?wait={wait}", **headers)
 
-    async def settled_tag(self) -> str:
+    async def settled_tag(self, event_id: int = 7) -> str:
         """The tag of how it stands, once there was no news for a second: the first steps of time have been told."""
         while True:
-            tag = (await self.look()).headers["ETag"]
+            tag = (await self.look(event_id)).headers["ETag"]
             began = monotonic()
-            answer = await self.look(wait=1, If_None_Match=tag)
+            answer = await self.look(event_id, wait=1, If_None_Match=tag)
             if answer.status_code == 304 and monotonic() - began >= 1:
                 return tag
+
+    async def next_news(self, tag: str, event_id: int = 7) -> httpx.Response:
+        """How it stands once it is another way, however long that takes."""
+        while (answer := await self.look(event_id, wait=25, If_None_Match=tag)).status_code == 304:
+            pass
+        return answer
 
 
 @dataclass
