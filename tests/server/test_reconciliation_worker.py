@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -14,10 +14,13 @@ from booking.domain.errors import BookingError, ItemChangedError
 from booking.domain.item_actions import ItemAction
 from booking.domain.items import ItemState
 from booking.domain.model import OperationResult, PaymentOperation, ResultOutcome
-from booking.services import reconciliation_items, settle_items, take_payment
+from booking.services import drive_operation, reconciliation_items, settle_items, take_payment
 from booking.services.issue_tickets import issue_new, prepare
 from booking.services.orders import order_as_it_stands
+from booking.store import issue_queries
+from booking.store.connection import Connection
 from booking.store.database import Database
+from booking.store.issue_queries import NewTicket
 from booking.workers.payment_worker import PaymentWorker
 from booking.workers.reconciliation_worker import ReconciliationWorker
 from tests.server.box_office import Clock, Desk, count, till
@@ -98,6 +101,34 @@ async def test_tickets_that_lack_are_an_item_and_asking_again_brings_them(house:
     assert await issue_new(house.db) == 2
     await settle_items.end_settled_items(house.db)
     assert (await house.read(item.item.item_id)).item.resolution == "the tickets are issued"
+
+
+async def test_p32_an_order_whose_tickets_cannot_be_issued_never_stops_the_others(
+    house: House, clock: Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    await prepare(house.db)
+    steps = [await house.open_payment() for _ in range(3)]
+    for step in steps:
+        await drive_operation.take_at_once(house.db, house.provider, step.operation)
+    bad = steps[1].order.order_id
+    insert = issue_queries.insert_tickets
+
+    async def refuse(connection: Connection, tickets: Sequence[NewTicket]) -> int:
+        if any(ticket.line.order_id == bad for ticket in tickets):
+            raise ValueError("a line that has no ticket")
+        return await insert(connection, tickets)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(issue_queries, "insert_tickets", refuse)
+        assert await issue_new(house.db) == 4
+    assert f"the tickets of order {bad} could not be issued" in caplog.text
+    await clock.move(seconds=400)
+    await settle_items.note_missing_tickets(house.db)
+    item = await house.item("tickets-missing")
+    assert item.item.order_id == bad
+    await house.act(item, ItemAction.ASK_AGAIN)
+    assert await issue_new(house.db) == 2
+    await settle_items.end_settled_items(house.db)
 
 
 async def test_what_nobody_sent_ends_with_the_buyers_time_without_any_provider(house: House, clock: Clock) -> None:
