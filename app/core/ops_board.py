@@ -437,6 +437,13 @@ class OpsBoard:
             return event.figures[name]
         return self.figures.house.get(name)
 
+    @property
+    def waiting_sessions(self) -> int:
+        """How many sessions wait for a lock, also those that the list of fifty leaves out."""
+        if self.figures is None:
+            return 0
+        return max(len(self.figures.lock_waits), round(self.figures.house.get(F.LOCK_WAITS, 0.0)))
+
     def value_now(self, alarm: OpsAlarm) -> float | None:
         """The figure of an alarm in the newest second; None: not known. What the alarm has is what raised it."""
         return None if self.figures is None else self.figures.house.get(alarm.figure)

@@ -116,12 +116,12 @@ class OpsBlockersPage(QWidget):
     def _show_count(self) -> None:
         """How many wait, and whether that is of now. Where it was not read, the database may be too busy to say."""
         board = self._board
-        waits = () if board.figures is None else board.figures.lock_waits
+        waits = board.waiting_sessions
         old = is_stale(board, self._steady())
         known = board.figures is not None and OpsFigure.LOCK_WAITS in board.figures.house and not old
         self._empty.setText(_("Nobody waits for a lock.") if known else _("It is not known who waits now."))
-        words = ngettext("{count} session waits", "{count} sessions wait", len(waits))
-        told = words.format(count=figures().number(len(waits))) if waits else ""
+        words = ngettext("{count} session waits", "{count} sessions wait", waits)
+        told = words.format(count=figures().number(waits)) if waits else ""
         self._count.setText(figures().joined((told, _("Old"))) if waits and old else told)
         set_tone(self._count, "warn" if old else "muted")
 

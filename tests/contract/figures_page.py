@@ -41,7 +41,12 @@ that second. When it is away, every API process goes on telling its own part, wi
 Who waits for whom is read when somebody waits: `pg_blocking_pids` is called for 50 sessions at most. The kind of a
 statement is told (`hold`, `checkout`, …), never its text. The section is that of the seat whose row is waited for.
 Ending a session is for admins: it is named by its process number and the microsecond at which it began, has to be of
-our own role or one granted to it, and is in the log with its reason before it is ended.
+our own role or one granted to it, and is in the log with its reason before it is ended. The console names the
+transaction as well: a session of a pool that has ended that one keeps nobody waiting any more and is left alone.
+
+The console follows the feed. A program of your own that wants one look asks `GET /v1/ops/figures` for the newest
+statement and `GET /v1/ops/lock-waits` for who waits at this very moment (`BookingClient.ops_figures`,
+`ops_lock_waits`).
 
 `GET /metrics` answers the machine itself when no proxy has forwarded the call, or, with `serve --metrics-token`,
 whoever shows the secret `metrics-token` as a bearer token. Counters and histograms there are the process's own;

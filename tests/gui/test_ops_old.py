@@ -62,6 +62,22 @@ def test_waits_that_have_grown_old_say_so(qloop: QLoop, theme: Theme, tmp_path: 
     qloop.run(scene())
 
 
+def test_all_who_wait_are_counted_not_those_alone_that_are_listed(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with ops_of(tmp_path, trouble_at=40) as showcase:
+            screen, board, ops = screen_of(showcase), board_of(showcase), showcase.server.ops
+            screen.show_page(BLOCKERS)
+            showcase.server.pass_time(1)
+            last = ops.told[-1]
+            ops.tell({**last.house, OpsFigure.LOCK_WAITS: 312.0}, last.events[0].figures, lock_waits=last.lock_waits)
+            await until(lambda: board.figures == ops.told[-1], "the second")
+            await rest(showcase)
+            assert screen.blockers._count.text() == "312 sessions wait"
+            assert screen.tabs.tabText(BLOCKERS) == "Blockers (312)"
+
+    qloop.run(scene())
+
+
 def test_that_every_figure_keeps_its_limit_is_not_said_of_old_ones(qloop: QLoop, theme: Theme, tmp_path: Path) -> None:
     async def scene() -> None:
         async with ops_of(tmp_path) as showcase:

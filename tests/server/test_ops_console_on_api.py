@@ -101,6 +101,7 @@ async def test_an_evening_of_operations_on_real_processes(dsn: str, database: Da
         await _steer(desk)
         await _set_limit(desk)
         await _end_who_blocks(desk, dsn, event_id)
+        await _look_once(desk, event_id)
         await load_log(desk)
         assert {entry.kind for entry in board.log} >= {OpsLogKind.SESSION, OpsLogKind.ADMISSION, OpsLogKind.ALARM}
         assert {entry.who for entry in board.log} >= {"Olga Ops"}
@@ -158,6 +159,23 @@ async def _set_limit(desk: Desk) -> None:
     assert (await set_rule(desk, rule.rule, again)).raise_at == 25.0
 
 
+async def _look_once(desk: Desk, event_id: EventId) -> None:
+    """As a program does that follows no feed: the newest statement, and all changes of admission, a page at a time."""
+    seen = desk.store.ops.figures
+    assert seen is not None
+    statement = await desk.client.ops_figures()
+    assert statement.second >= seen.second
+    assert event_id in {event.event_id for event in statement.events}
+    newest = await desk.client.admission_changes(event_id, limit=1)
+    assert newest.next is not None
+    older = await desk.client.admission_changes(event_id, after=newest.next, limit=1)
+    changes = (*newest.changes, *older.changes)
+    assert older.next is None
+    assert [one.numbers["cap_per_minute"] for one in changes] == [800, 900]
+    assert {(one.by_name, one.words) for one in changes} == {("Olga Ops", "The derby begins at eight")}
+    assert newest.changes[0].at > older.changes[0].at
+
+
 async def _end_who_blocks(desk: Desk, dsn: str, event_id: EventId) -> None:
     """Two sessions of ours: one keeps seats locked, the other waits; the first one is ended."""
     board = desk.store.ops
@@ -172,6 +190,8 @@ async def _end_who_blocks(desk: Desk, dsn: str, event_id: EventId) -> None:
         assert board.figures is not None
         (row,) = wait_rows(board.figures.lock_waits)
         assert (row.blocker.application, row.is_root) == ("a forgotten psql", True)
+        asked = await desk.client.ops_lock_waits()
+        assert (asked.total, [wait.waiting.application for wait in asked.lock_waits]) == (1, ["somebody who waits"])
         answer = await end_session(desk, row.blocker, "Nobody waits for it")
         assert answer.outcome is OpsSessionOutcome.ENDED
         await asyncio.wait_for(waiting, WITHIN_S)
