@@ -185,11 +185,11 @@ class InboxFilters(QWidget):
         self.list_wanted.emit()
 
 
-def _fill(box: ChoiceBox, everything: str, choices: list[tuple[str, object]]) -> None:
 def _named(providers: Iterable[str]) -> list[tuple[str, object]]:
     return sorted((provider_name(code), code) for code in providers)
 
 
+def _fill(box: ChoiceBox, everything: str, choices: list[tuple[str, object]]) -> None:
     """Offer the choices; a box that offers them already is left alone, with its open list."""
     wanted = [(everything, None), *choices]
     if [(box.itemText(place), box.itemData(place)) for place in range(box.count())] == wanted:
