@@ -34,12 +34,12 @@ _PLANS = {
 _OLD_S, _VERY_OLD_S = 3_600.0, 86_400.0
 
 
-class InboxPage(QWidget):
 def row_of(item: ReconciliationItem) -> InboxRow:
     """An item with the words that it is listed, searched and sorted by."""
     return InboxRow.of(item, kind_name(item.kind), item.event_name, provider_name(item.provider))
 
 
+class InboxPage(QWidget):
     """Reads the inbox; what the person wishes goes out as signals."""
 
     item_opened = Signal(object)
