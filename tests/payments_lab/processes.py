@@ -20,7 +20,7 @@ import httpx
 ROOT = Path(__file__).parents[2]
 KEY = "sk_test_of_the_referee"
 HOOK_SECRET = "whsec_of_the_tests"
-_WITHIN_S = 30.0
+_WITHIN_S = 60.0
 
 
 @dataclass(frozen=True)

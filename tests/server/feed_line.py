@@ -13,7 +13,7 @@ from backend_client import wire
 from backend_client.seat_frames import Delta, decode_delta
 from tests.server.web_process import Running
 
-SOON_S = 20.0
+SOON_S = 60.0
 
 
 _text = msgspec.json.Decoder(wire.FeedText)

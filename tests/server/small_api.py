@@ -133,6 +133,6 @@ async def send(plan: SenderPlan) -> tuple[Counted, Office]:
     """Run a sender in this process."""
     counted = Counted()
     sender = Sender(plan, counted.hear)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await sender.run()
     return counted, sender.office

@@ -106,7 +106,7 @@ async def test_t9_a_stop_at_the_reader_is_told_as_it_ended(reader_till: ReaderTi
     paying = asyncio.create_task(pay_reader(desk))
     await until(lambda: desk.store.terminal_progress == "present-card", 20)
     await stop_reader(desk)
-    sale = await asyncio.wait_for(paying, 30)
+    sale = await asyncio.wait_for(paying, 60)
     assert (sale.state, sale.decline_code) == (SaleState.DECLINED, "withdrawn")
 
 

@@ -96,7 +96,7 @@ async def line_to(api: Api) -> AsyncIterator[Line]:
 
 
 async def until(line: Line, status: int, times: int) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while line.answers.count(status) < times:
             await asyncio.sleep(0.01)
 

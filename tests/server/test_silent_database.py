@@ -33,9 +33,10 @@ from tests.server.postgres_proxy import Relay, relay
 from tests.server.web_api import PASSWORD
 from tests.server.web_process import Running, running
 
-ANSWER_S = 3.0
-READY_S = 2.0
-SOON_S = 20.0
+ANSWER_S = 8.0
+"""Two seconds by our limits (`test_b21_the_limits_of_whoever_waits_sum_to_two_seconds`), and what a busy machine adds;
+far from the ten that a worker's statement may take, and from the silence, which lasts."""
+SOON_S = 60.0
 BUYERS, TURNS = 6, 4
 SHORT_LIMITS = Limits(lock_ms=200, statement_ms=300, idle_in_transaction_ms=300, transaction_ms=300)
 
@@ -245,8 +246,8 @@ async def test_a_stopped_database_is_answered_503_in_time_and_the_key_tells_afte
                 clocked(ask(client, "POST", "/v1/accounts")),
                 clocked(ask(client, "POST", "/v1/staff/login", login)),
             )
-            assert (alive[1].status_code, alive[0] < READY_S) == (200, True)
-            assert (ready[1].status_code, ready[0] < READY_S) == (503, True), ready
+            assert (alive[1].status_code, alive[0] < ANSWER_S) == (200, True)
+            assert (ready[1].status_code, ready[0] < ANSWER_S) == (503, True), ready
             for seconds, answer in answers:
                 assert seconds < ANSWER_S, (answer.request.url, seconds)
                 assert answer.status_code < 400 or answer.status_code == 503, answer.text

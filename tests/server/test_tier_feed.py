@@ -24,7 +24,7 @@ from tests.server.box_office import Clock, Desk, fan, make_event, till
 from tests.server.general_admission import FLOOR, GALLERY, Counter, make_standing, make_tier
 from tests.server.web_process import Running, running
 
-SOON_S = 20.0
+SOON_S = 60.0
 _text = msgspec.json.Decoder(wire.FeedText)
 Frame = wire.FeedText | Delta
 

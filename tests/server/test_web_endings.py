@@ -30,7 +30,7 @@ from tests.server.box_office import Desk, make_event, till
 from tests.server.web_api import PASSWORD
 from tests.server.web_process import Running, running
 
-SOON_S = 20.0
+SOON_S = 60.0
 LIFE_S = 1.5
 _text = msgspec.json.Decoder(wire.FeedText)
 

@@ -52,7 +52,7 @@ async def buy_and_leave(db: Database, event_id: int, chance: random.Random) -> N
 
 async def until_quiet(db: Database) -> None:
     """Nothing is overdue and everything was read."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while await count(db, "SELECT count(*) FROM seats WHERE status = 1") or any(
             each.backlog for each in await figures(db)
         ):

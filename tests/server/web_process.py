@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 READY_WITHIN_S = 60.0
-ENDS_WITHIN_S = 30.0
+ENDS_WITHIN_S = 60.0
 
 
 @dataclass
