@@ -6,12 +6,14 @@ import asyncio
 from contextlib import suppress
 from typing import Final
 
+import msgspec
 from starlette.responses import Response
 
 from backend_client import wire
 from booking.domain.admission_token import session_digest
 from booking.domain.caller import Role
 from booking.domain.errors import BotCheckFailedError, PlaceNotFoundError
+from booking.room.asking import SOONEST_S
 from booking.room.callers import session_secret
 from booking.room.calls import FAN_BODY, Call, Route, answer
 from booking.room.event_room import Phase
@@ -52,9 +54,8 @@ async def read(call: Call) -> Response:
     hosted, number = _place(call)
     known = call.header(b"if-none-match").removeprefix("W/")  # as a proxy leaves it that packs answers
     status = await _status(call, hosted, number, session)
-    if wait_s and known == tag_of(status) and not status.admission_token:
-        await _wait(hosted, number, wait_s)
-        status = await _status(call, hosted, number, session)
+    if wait_s and known == tag_of(status) and not status.admission_token and await _wait(hosted, number, wait_s):
+        status = _soon_again(await _status(call, hosted, number, session))
     return _answer(status, known=known)
 
 
@@ -115,9 +116,10 @@ async def _status(
     return status
 
 
-async def _wait(hosted: Hosted, number: int, wait_s: float) -> None:
+async def _wait(hosted: Hosted, number: int, wait_s: float) -> bool:
+    """Wait for news, or until time is up; False at once when too many do."""
     if len(hosted.waiters) >= MOST_WAITING:
-        return
+        return False
     future = hosted.waiters.wait_for(number)
     try:
         with suppress(TimeoutError):
@@ -125,6 +127,17 @@ async def _wait(hosted: Hosted, number: int, wait_s: float) -> None:
                 await future
     finally:
         hosted.waiters.forget(number, future)
+    return True
+
+
+def _soon_again(status: wire.QueueStatus) -> wire.QueueStatus:
+    """While nobody is let in nothing moves, and whoever was kept for news is kept for the next ones: no more than that.
+
+    How long an answer took says nothing of it: to a crowd that went by that, a slow room would say "come again soon".
+    """
+    if status.state is not wire.QueueState.WAITING or status.is_letting_in:
+        return status
+    return msgspec.structs.replace(status, retry_after_s=min(status.retry_after_s, int(SOONEST_S)))
 
 
 def _wait_s(text: str) -> float:

@@ -96,14 +96,9 @@ export class Queue {
     }
   }
 
-  // As often as the room allows. While nobody is let in nothing moves, and news come at the end of the long wait: who
-  // was kept for one may come again at once. A full room keeps nobody, and then what it says counts.
+  // As often as the room allows: only it knows whom it has kept for news, who may then come again at once.
   async #rest(began, signal) {
-    const waits = this.status?.state === "waiting" && !this.status.is_letting_in;
-    const took = performance.now() - began;
-    const wasKept = took > 3000;
-    const dueMs = 1000 * (waits && wasKept ? Math.min(2, this.retryAfterS) : this.retryAfterS);
-    const left = Math.max(250, dueMs - took);
+    const left = Math.max(250, 1000 * this.retryAfterS - (performance.now() - began));
     this.wakes = new AbortController();
     const stop = () => this.wakes.abort();
     signal.addEventListener("abort", stop);
