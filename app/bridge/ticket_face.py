@@ -26,6 +26,7 @@ _MIN_MODULE_MM: Final = 0.33
 _MAX_QR_MM: Final = 38.0
 _MARGIN_MM: Final = 3.0
 _MIN_TEXT_MM: Final = 1.9
+_PLACE_MM: Final = 7.2
 
 Translate = Callable[[str], str]
 
@@ -140,13 +141,25 @@ class TicketDrawing:
         else:
             places = self._numbered(ticket)
         left = area.left()
-        for caption, value, share in places:
-            width = area.width() * share
+        for (caption, value, _share), width in zip(places, self._widths(places, area.width()), strict=True):
             x = area.right() - (left - area.left()) - width if self.right_to_left else left
             cell = QRectF(x, area.top(), width - self.dots(2), area.height())
             self._text(painter, self._line(cell, 0, 3.2), caption, 2.5)
-            self._text(painter, self._line(cell, 3.4, 9.0), value or "–", 7.2, bold=True)
+            self._text(painter, self._line(cell, 3.4, 9.0), value or "–", _PLACE_MM, bold=True)
             left += width
+
+    def _widths(self, places: list[tuple[str, str, float]], room: float) -> list[float]:
+        """The width of each part, in dots: its share; where one needs more, the captions', and the rest by need."""
+        gap = self.dots(3)
+        least = [self._advance(caption, 2.5) + gap for caption, _value, _share in places]
+        wanted = [max(self._advance(value, _PLACE_MM, bold=True) + gap, floor)
+                  for (_caption, value, _share), floor in zip(places, least, strict=True)]  # fmt: skip
+        shares = [room * share for _caption, _value, share in places]
+        if all(width <= share for width, share in zip(wanted, shares, strict=True)):
+            return shares
+        more = [width - floor for width, floor in zip(wanted, least, strict=True)]
+        rest = max(room - sum(least), 0.0) / (sum(more) or 1.0)
+        return [floor + rest * extra for floor, extra in zip(least, more, strict=True)]
 
     def _numbered(self, ticket: TicketFace) -> list[tuple[str, str, float]]:
         """Captions, what stands under them and their shares of the width. A booth may be called by its one seat."""
@@ -181,6 +194,12 @@ class TicketDrawing:
         across = Qt.AlignmentFlag.AlignHCenter if centred else side | Qt.AlignmentFlag.AlignAbsolute
         flags = across | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(area, int(flags.value | Qt.TextFlag.TextSingleLine.value), shown)
+
+    def _advance(self, text: str, size_mm: float, *, bold: bool = False) -> float:
+        font = QFont(QGuiApplication.font())
+        font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
+        font.setPixelSize(self.dots(size_mm))
+        return QFontMetricsF(font).horizontalAdvance(text)
 
     def _fit(self, text: str, size_mm: float, width: float, *, bold: bool) -> tuple[QFont, str]:
         font = QFont(QGuiApplication.font())

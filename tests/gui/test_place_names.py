@@ -277,6 +277,16 @@ def test_a_ticket_says_table_or_booth_where_it_would_say_row(theme: Theme, code:
     assert "–" not in text
 
 
+@pytest.mark.parametrize("section", ["Floor", "Balcony left"])
+def test_a_long_name_of_a_booth_stands_whole_on_its_ticket_beside_its_captions(theme: Theme, section: str) -> None:
+    face = TicketFace("t", section, "Camarote presidencial", "1", "Adult", 4550, "EUR", "T-4Q7Z90AM3KX", BOOTH)
+    sheet = TicketSheet("0198a1", "TQ-000123", "La Traviata", "Sala", NOW, "Europe/Madrid", "en", (face,))
+    text = words_of(drawn(sheet, Stock(), 203))
+    assert "Camarotepresidencial" in text
+    assert "…" not in text
+    assert all(part in text for part in ("Section", "Booth", "Seat", section.replace(" ", "")))
+
+
 def test_a_ticket_without_a_number_keeps_the_words_of_its_area(theme: Theme) -> None:
     face = TicketFace("t", "Pit", "", "", "Adult", 4550, "EUR", "T-4Q7Z90AM3KX")
     sheet = TicketSheet("0198a1", "TQ-000123", "La Traviata", "Sala", NOW, "Europe/Madrid", "en", (face,))
