@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from app.actions.desk import Desk
+from app.actions.pay_out import look_at_untaken
+from app.core.errors import JournalError
 from app.core.order_search import OrderQuery
 from app.core.refund import has_pending_refund, returns_here
 from app.core.session import Permission, require
 from app.core.settlement import with_paid_out
 from backend_client.errors import BookingClientError, NotSignedInError
-from backend_client.wire import OrderId
+from backend_client.wire import OrderId, OrderSummary
 
 
 async def find_orders(desk: Desk, query: OrderQuery, *, more: bool = False) -> None:
@@ -39,6 +41,7 @@ async def _find_returns(desk: Desk) -> None:
     session = desk.store.session
     if session is None or not session.may(Permission.REFUND):
         return
+    await _look_at_untaken(desk)
     try:
         answer = await desk.client.returns()
     except NotSignedInError:
@@ -46,7 +49,30 @@ async def _find_returns(desk: Desk) -> None:
     except BookingClientError:
         return
     if desk.store.session is not None:
-        desk.store.orders.put_returns(answer.orders)
+        desk.store.orders.put_returns(tuple([order for order in answer.orders if await _is_owed(desk, order)]))
+
+
+async def _look_at_untaken(desk: Desk) -> None:
+    try:
+        await look_at_untaken(desk)
+    except NotSignedInError:
+        raise
+    except (BookingClientError, JournalError):
+        return
+
+
+async def _is_owed(desk: Desk, summary: OrderSummary) -> bool:
+    """Whether money of it is still to be handed over: what was paid out here is back, whatever the API has heard."""
+    try:
+        paid_out = {record.order_id for record in await desk.journal.cash_returns()}
+        if summary.order_id not in paid_out:
+            return True
+        order = with_paid_out(await desk.client.order(summary.order_id), desk.store.paid_out)
+    except NotSignedInError:
+        raise
+    except (BookingClientError, JournalError):
+        return True
+    return bool(returns_here(order, desk.client.device_id))
 
 
 async def load_order(desk: Desk, order_id: OrderId) -> None:

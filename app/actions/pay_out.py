@@ -1,4 +1,7 @@
-"""Cash that goes back: what the clerk has handed over is written down, then told; nobody pays it out again (R33)."""
+"""Cash that goes back: what the clerk has handed over is written down, then told; nobody pays it out again (R33).
+
+What the API does not take stays in sight at this till until it does, or until somebody has compared it.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,19 @@ from contextlib import suppress
 from app.actions.decline_stray import report_key
 from app.actions.desk import Desk
 from app.core.errors import JournalAfterAskingError, JournalError
+from app.core.order_search import UntakenCash
+from app.core.session import Permission, require
+from app.core.store import Notice, NoticeCode
 from app.journal.terminal_record import CashReturn
 from backend_client.errors import BookingClientError, BookingRefusedError
-from backend_client.wire import Order, PaymentOperation, ResultOutcome, ResultReport
+from backend_client.wire import (
+    OperationId,
+    OperationStatus,
+    Order,
+    PaymentOperation,
+    ResultOutcome,
+    ResultReport,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -18,7 +31,8 @@ _log = logging.getLogger(__name__)
 async def pay_out(desk: Desk, order: Order, operation: PaymentOperation) -> PaymentOperation:
     """The clerk has handed the cash over: nobody is asked to do so again, whenever the API hears of it."""
     record = CashReturn(
-        operation.operation_id, order.order_id, operation.amount_minor, operation.currency, desk.now()
+        operation.operation_id, order.order_id, operation.amount_minor, operation.currency, desk.now(),
+        order_number=order.number,
     )  # fmt: skip
     desk.store.put_paid_out(desk.store.paid_out | {operation.operation_id})
     unwritten: JournalError | None = None
@@ -49,8 +63,49 @@ async def read_paid_out(desk: Desk) -> None:
     Raises:
         JournalError: it cannot be read.
     """
-    kept = {record.operation_id for record in await desk.journal.cash_returns()}
-    desk.store.put_paid_out(desk.store.paid_out | kept)
+    kept = await desk.journal.cash_returns()
+    desk.store.put_paid_out(desk.store.paid_out | {record.operation_id for record in kept})
+    waiting = (record for record in kept if record.refused and not record.compared_by)
+    desk.store.orders.put_untaken(tuple(_untaken(record) for record in waiting))
+
+
+def _untaken(record: CashReturn) -> UntakenCash:
+    return UntakenCash(
+        record.operation_id, record.order_id, record.order_number, record.amount_minor, record.currency, record.paid_at
+    )
+
+
+def post_untaken(desk: Desk) -> None:
+    """Whoever begins to work here hears of what waits to be compared."""
+    for one in desk.store.orders.untaken:
+        desk.store.post(Notice(NoticeCode.CASH_NOT_TAKEN, (), one.amount_minor, one.currency))
+
+
+async def look_at_untaken(desk: Desk) -> None:
+    """What the API shows as given back by now, because somebody has settled it there, waits no longer.
+
+    Raises:
+        BookingClientError, JournalError: it cannot be read; nothing changes.
+    """
+    for one in desk.store.orders.untaken:
+        order = await desk.client.order(one.order_id)
+        found = (operation for operation in order.operations if operation.operation_id == one.operation_id)
+        if any(operation.status is OperationStatus.SUCCEEDED for operation in found):
+            await desk.journal.end_cash_return(one.operation_id, taken=True)
+    await read_paid_out(desk)
+
+
+async def note_compared(desk: Desk, operation_id: OperationId) -> None:
+    """The person signed in has compared what the API does not take with the drawer.
+
+    Raises:
+        NotAllowedError: the role may not.
+        JournalError: it cannot be written down.
+    """
+    session = require(desk.store.session, Permission.RECONCILE)
+    await desk.journal.compare_cash_return(operation_id, session.name)
+    _log.warning("cash paid out for refund %s was compared by %s", operation_id, session.name)
+    await read_paid_out(desk)
 
 
 async def tell_paid_out(desk: Desk, record: CashReturn) -> None:
@@ -70,6 +125,9 @@ async def tell_paid_out(desk: Desk, record: CashReturn) -> None:
         _log.warning("cash paid out for refund %s is not taken: %s", record.operation_id, error.code)
         taken = False
     await desk.journal.end_cash_return(record.operation_id, taken=taken)
+    if not taken:
+        desk.store.post(Notice(NoticeCode.CASH_NOT_TAKEN, (), record.amount_minor, record.currency))
+        await read_paid_out(desk)
 
 
 async def tell_return(desk: Desk, operation: PaymentOperation, report: ResultReport) -> PaymentOperation:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from app.actions.desk import Desk
 from app.actions.hold_seats import ask_hold, end_expired
 from app.actions.leave_sale import let_go_if_left
-from app.actions.pay_out import read_paid_out
+from app.actions.pay_out import post_untaken, read_paid_out
 from app.actions.pay_sale import look_again, stay_unknown
 from app.actions.print_tickets import report_print
 from app.actions.resolve_unknown import settle
@@ -54,6 +54,7 @@ async def show_open_sales(desk: Desk) -> tuple[Sale, ...]:
         return ()
     with suppress(JournalError):  # said by `refuse_unreadable`; it hides no sale
         await read_paid_out(desk)
+    post_untaken(desk)
     kept = await desk.journal.open_sales()
     shown = [_as_it_looks(sale, desk) for sale in kept]
     with desk.store.batch():

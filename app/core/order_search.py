@@ -11,6 +11,7 @@ import msgspec
 
 from backend_client.wire import (
     EventId,
+    OperationId,
     OrderId,
     OrderList,
     OrderSummary,
@@ -29,6 +30,7 @@ class OrderPart(Flag):
     FOUND = auto()
     DETAIL = auto()
     RETURNS = auto()
+    UNTAKEN = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,18 @@ class OrderQuery:
 
     words: str = ""
     event_id: EventId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UntakenCash:
+    """Cash that was paid out of this till's drawer, and that the API does not take as given back: a person compares."""
+
+    operation_id: OperationId
+    order_id: OrderId
+    order_number: str
+    amount_minor: int
+    currency: str
+    paid_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +70,8 @@ class OrderDesk:
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
         self._turn = 0
+        self.untaken: tuple[UntakenCash, ...] = ()
+        """Of this till, whoever works here; the oldest first."""
         self._forget()
 
     def _forget(self) -> None:
@@ -109,6 +125,12 @@ class OrderDesk:
         if returns != self.returns:
             self.returns = returns
             self._tell(OrderPart.RETURNS)
+
+    def put_untaken(self, untaken: tuple[UntakenCash, ...]) -> None:
+        """Cash that waits for somebody to compare."""
+        if untaken != self.untaken:
+            self.untaken = untaken
+            self._tell(OrderPart.UNTAKEN)
 
     def put_trouble(self, query: OrderQuery, code: str) -> None:
         """Looking for `query` did not work; what is there stays."""

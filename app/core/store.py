@@ -92,6 +92,7 @@ class NoticeCode(StrEnum):
     LEFT_CHARGED = "left-charged"
     HANDED_OVER = "handed-over"
     MONEY_TO_RETURN = "money-to-return"
+    CASH_NOT_TAKEN = "cash-not-taken"
     DAY_NOT_TOLD = "day-not-told"
     TERMINAL_DIFFERS = "terminal-differs"
     PRINT_UNKNOWN = "print-unknown"
@@ -135,7 +136,7 @@ class ConsoleStore:
     """See the module. Read the attributes, write through the methods.
 
     `feed_heard_at`: when the map was last known to be right, in seconds of the steady clock. `map_out_of_date`: it may
-    be wrong (nobody follows it, say) and a person must know; it stays so until the map is right, however often tried.
+    be wrong (nobody follows it, say), until it is known to be right again.
     """
 
     def __init__(self, clock: ServerClock) -> None:
@@ -223,8 +224,7 @@ class ConsoleStore:
         """Show an event: its plan, its prices, and a map without states until the first snapshot."""
         if not self._shows(event.event_id):
             self.house_kinds = {}
-        self.event, self.plan = event, plan
-        self.map_out_of_date = False
+        self.event, self.plan, self.map_out_of_date = event, plan, False
         self.picking = Picking(together=self.picking.together)
         self.prices = PriceTable.of_event(event)
         self.seat_map = SeatMapState(len(plan.seats.guid))

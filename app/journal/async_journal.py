@@ -111,6 +111,10 @@ class AsyncJournal:
         """See `Journal.end_cash_return`."""
         await self._call(partial(self._journal.end_cash_return, operation_id, taken=taken))
 
+    async def compare_cash_return(self, operation_id: OperationId, by: str) -> None:
+        """See `Journal.compare_cash_return`."""
+        await self._call(self._journal.compare_cash_return, operation_id, by)
+
     async def cash_returns(self) -> tuple[CashReturn, ...]:
         """See `Journal.cash_returns`."""
         records: tuple[CashReturn, ...] = await self._call(self._journal.cash_returns)

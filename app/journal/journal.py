@@ -301,7 +301,7 @@ def _forget_old(connection: sqlite3.Connection) -> None:
         " (SELECT sale_id FROM sales WHERE ended AND updated_at < ?) OR (sale_id = '' AND started_at < ?))",
         (before, before),
     )
-    connection.execute("DELETE FROM cash_returns WHERE told <> 'no' AND paid_at < ?", (before,))
+    connection.execute("DELETE FROM cash_returns WHERE told = 'taken' AND paid_at < ?", (before,))
     connection.execute("DELETE FROM terminal_days WHERE (reported OR given_up) AND asked_at < ?", (before,))
     connection.execute("DELETE FROM sales WHERE ended AND updated_at < ?", (before,))
 

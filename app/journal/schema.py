@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 SCHEMA = """
 BEGIN;
@@ -68,6 +68,13 @@ CREATE TABLE cash_returns (
 ) WITHOUT ROWID;
 CREATE TABLE orders_let_go (order_id TEXT PRIMARY KEY) WITHOUT ROWID;
 PRAGMA user_version = 3;
+COMMIT;
+""",
+    3: """
+BEGIN;
+ALTER TABLE cash_returns ADD COLUMN order_number TEXT NOT NULL DEFAULT '';
+ALTER TABLE cash_returns ADD COLUMN compared_by TEXT NOT NULL DEFAULT '';
+PRAGMA user_version = 4;
 COMMIT;
 """,
 }

@@ -74,7 +74,8 @@ class TerminalRecord:
 class CashReturn:
     """Cash that the clerk has paid out of the drawer for a refund: written before the API is told of it.
 
-    `refused`: the API did not take the word. It is never paid out again from here; a person compares.
+    `refused`: the API did not take the word. It is never paid out again from here; a person compares, and
+    `compared_by` says who did.
     """
 
     operation_id: OperationId
@@ -83,6 +84,8 @@ class CashReturn:
     currency: str
     paid_at: datetime
     refused: bool = False
+    order_number: str = ""
+    compared_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

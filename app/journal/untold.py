@@ -17,12 +17,12 @@ class UntoldTables(Transactions):
         """The clerk has paid it out. The same again changes nothing."""
         row = (
             str(record.operation_id), str(record.order_id), record.amount_minor, record.currency,
-            record.paid_at.isoformat(),
+            record.paid_at.isoformat(), record.order_number,
         )  # fmt: skip
         with self._writing() as write:
             write.execute(
-                "INSERT INTO cash_returns (operation_id, order_id, amount_minor, currency, paid_at)"
-                " VALUES (?, ?, ?, ?, ?) ON CONFLICT (operation_id) DO NOTHING",
+                "INSERT INTO cash_returns (operation_id, order_id, amount_minor, currency, paid_at, order_number)"
+                " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (operation_id) DO NOTHING",
                 row,
             )
 
@@ -32,11 +32,19 @@ class UntoldTables(Transactions):
         with self._writing() as write:
             write.execute("UPDATE cash_returns SET told = ? WHERE operation_id = ?", (told, str(operation_id)))
 
+    def compare_cash_return(self, operation_id: OperationId, by: str) -> None:
+        """Somebody, by name, has compared what the API refused: it waits for nobody any more."""
+        with self._writing() as write:
+            write.execute(
+                "UPDATE cash_returns SET compared_by = ? WHERE operation_id = ? AND told = 'refused'",
+                (by, str(operation_id)),
+            )
+
     def cash_returns(self) -> tuple[CashReturn, ...]:
         """Cash that was paid out, and that the API does not show as back; the first one first."""
         query = (
-            "SELECT operation_id, order_id, amount_minor, currency, paid_at, told FROM cash_returns"
-            " WHERE told <> 'taken' ORDER BY paid_at, operation_id"
+            "SELECT operation_id, order_id, amount_minor, currency, paid_at, told, order_number, compared_by"
+            " FROM cash_returns WHERE told <> 'taken' ORDER BY paid_at, operation_id"
         )
         return tuple(
             CashReturn(
@@ -46,8 +54,12 @@ class UntoldTables(Transactions):
                 str(currency),
                 datetime.fromisoformat(str(paid_at)),
                 refused=told == "refused",
+                order_number=str(number),
+                compared_by=str(compared_by),
             )
-            for operation_id, order_id, amount_minor, currency, paid_at, told in self._reading(query)
+            for operation_id, order_id, amount_minor, currency, paid_at, told, number, compared_by in self._reading(
+                query
+            )
         )
 
     def let_order_go(self, order_id: OrderId) -> None:

@@ -25,6 +25,18 @@ def leave_words(desk: Desk) -> Advice | None:
             _("If you close now, it is cleared up at the next start. Do not take the card again before that."),
             "danger",
         )
+    if "return-money" in desk.running and desk.terminal_turn.locked():
+        return Advice(
+            _("Money is going back to a card"),
+            _("It is asked at the next start whether it went back. Do not give it back again before that."),
+            "danger",
+        )
+    if "close-day" in desk.running:
+        return Advice(
+            _("The terminal is closing its day"),
+            _("Its totals are asked for at the next start; until then nobody knows them."),
+            "danger",
+        )
     if states & _UNCLEAR or desk.charging:
         return Advice(_("A payment is unclear"), _("It is asked about again at the next start."), "danger")
     if SaleState.RETURNING in states:

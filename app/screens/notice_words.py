@@ -90,6 +90,11 @@ _WITH_AMOUNT: Final[dict[NoticeCode, tuple[str, str, str]]] = {
         marked("It is still asked about by itself. Do not take the card again; serve the next buyer."),
         "warn",
     ),
+    NoticeCode.CASH_NOT_TAKEN: (
+        marked("{amount} was paid out in cash, and the booking system does not take it"),
+        marked("Do not pay it out again. It stands over the list of orders until a supervisor has compared it."),
+        "danger",
+    ),
     NoticeCode.MONEY_TO_RETURN: (
         marked("Money goes back for a sale of {amount}"),
         marked("Open it to give the parts back that were paid."),

@@ -9,22 +9,25 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.actions.desk import Desk
 from app.actions.find_orders import find_orders, follow_refund, load_order
+from app.actions.pay_out import note_compared
 from app.actions.pay_sale import CASH
 from app.actions.refund_tickets import cancel_tickets, refund_tickets
 from app.actions.return_money import ReturnDeclinedError, give_up_return, return_money, returns_of
 from app.bridge.deeds import Deeds
 from app.bridge.dialogs import ask
 from app.core.errors import ConsoleError
-from app.core.order_search import OrderDesk, OrderQuery
+from app.core.order_search import OrderDesk, OrderQuery, UntakenCash
 from app.core.refund import has_pending_refund
 from app.core.session import Permission
 from app.devices.card_terminal import TerminalError
 from app.i18n import _, figures
+from app.screens.dialogs import AskDialog
 from app.screens.main_window import MainWindow
 from app.screens.orders_screen import OrdersScreen
 from app.screens.refund_dialog import RefundDialog
 from app.screens.refund_words import cancel_outcome, given_outcome, refund_outcome
 from app.screens.trouble_words import decline_words
+from app.screens.untaken_cash import compared_question
 from app.screens.words import Advice, advice_for_error, return_words
 from backend_client.errors import AnswerUnknownError, BookingClientError, NotSignedInError
 from backend_client.wire import Order, OrderId, PaymentOperation, RefundAnswer, Role
@@ -68,10 +71,12 @@ class OrderBindings(QObject):
         screen.page.give_requested.connect(self._on_give_requested)
         screen.page.give_up_requested.connect(self._on_give_up_requested)
         screen.page.items_wanted.connect(self.items_wanted)
+        screen.untaken.compared.connect(self._on_compared)
 
     def show_session(self) -> None:
         """Somebody else works here, or nobody: what the one before was doing ends, their dialogs close."""
         session = self._desk.store.session
+        self._screen.untaken.show_untaken()
         before, self._person = self._person, None if session is None else (session.staff_id, session.role)
         if before is None or before == self._person:
             return  # whoever has just come may have begun already
@@ -294,6 +299,16 @@ class OrderBindings(QObject):
         else:
             self._tell(order.order_id, given_outcome(done))
         self._read_open_order()
+
+    def _on_compared(self, untaken: UntakenCash) -> None:
+        async def deed() -> None:
+            words = compared_question(untaken)
+            dialog = AskDialog(self._window.theme, words, _("It is compared"), _("Not yet"), self._window)
+            if await ask(dialog):
+                await note_compared(self._desk, untaken.operation_id)
+
+        if not self._deeds.start("cash-compared", deed):
+            self._screen.untaken.settle.set_busy(False)
 
     def _tell(self, order_id: OrderId, words: Advice) -> None:
         """Say it with the order, or over the list and with its number when another one is open by now."""

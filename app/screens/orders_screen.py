@@ -14,6 +14,7 @@ from app.screens.inbox_filters import FindEdit, is_ours
 from app.screens.inbox_page import age_between, event_zone
 from app.screens.order_page import OrderPage
 from app.screens.order_words import order_mark, order_status, order_token
+from app.screens.untaken_cash import UntakenBanner
 from app.screens.words import Advice, advice_for
 from backend_client.wire import EventId, OrderSummary
 from widgets.async_button import AsyncButton
@@ -55,6 +56,7 @@ class OrdersScreen(QWidget):
         self.more = AsyncButton(_("Show more"))
         self.banner = StatusBanner(theme)
         self.returns = StatusBanner(theme)
+        self.untaken = UntakenBanner(theme, store)
         columns = (
             CellColumn(_("Order"), bold=True), CellColumn(_("State")), CellColumn(_("Amount"), trailing=True),
             CellColumn(_("Seats")), CellColumn(_("Event")), CellColumn(_("Buyer")), CellColumn(_("Made")),
@@ -78,7 +80,8 @@ class OrdersScreen(QWidget):
     @property
     def buttons(self) -> dict[str, list[AsyncButton]]:
         """Buttons by the deed that keeps them busy."""
-        return {"find-orders": [self.search], "more-orders": [self.more], **self.page.buttons}
+        own = {"find-orders": [self.search], "more-orders": [self.more], "cash-compared": [self.untaken.settle]}
+        return {**own, **self.page.buttons}
 
     @property
     def query(self) -> OrderQuery:
@@ -107,7 +110,7 @@ class OrdersScreen(QWidget):
 
     def show_all(self) -> None:
         """Show everything anew."""
-        self._on_orders_changed(OrderPart.FOUND | OrderPart.DETAIL | OrderPart.RETURNS)
+        self._on_orders_changed(OrderPart.FOUND | OrderPart.DETAIL | OrderPart.RETURNS | OrderPart.UNTAKEN)
 
     def show_time(self) -> None:
         """How old the list is, while it cannot be read again."""
@@ -169,6 +172,7 @@ class OrdersScreen(QWidget):
             self._share()
         if OrderPart.RETURNS in part:
             self._show_returns()
+        self.untaken.show_change(part)
 
     def _show_found(self) -> None:
         orders = self._orders
@@ -297,6 +301,7 @@ class OrdersScreen(QWidget):
         foot.addWidget(self.more)
         side = column(theme, gap="small", parent=self._list)
         side.addLayout(top)
+        side.addWidget(self.untaken)
         side.addWidget(self.returns)
         side.addWidget(self.banner)
         side.addWidget(self._pages, 1)
@@ -311,6 +316,7 @@ class OrdersScreen(QWidget):
 
     def _connect(self) -> None:
         self.returns.action_requested.connect(self._on_returns_wanted)
+        self.untaken.order_wanted.connect(self.order_opened)
         self.finder.textChanged.connect(self._on_find_changed)
         self.event_box.currentIndexChanged.connect(self._on_find_changed)
         self.finder.list_wanted.connect(self._on_list_wanted)

@@ -7,17 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from app.actions.find_orders import find_orders
 from app.actions.finish_sale import park_sale
 from app.actions.leave_sale import leave_paid_parts
 from app.actions.pay_cash import pay_cash
+from app.actions.pay_out import note_compared
 from app.actions.resume_sales import resume_open_sales
 from app.actions.return_money import follow_returns, return_money, returns_of
-from app.core.errors import JournalAfterAskingError, JournalWriteError, SaleNotReadyError
+from app.actions.sign_in import sign_in
+from app.core.errors import JournalAfterAskingError, JournalWriteError, NotAllowedError, SaleNotReadyError
+from app.core.order_search import OrderQuery
 from app.core.sale import SaleState
+from app.core.store import NoticeCode
 from backend_client.errors import BookingClientError
 from backend_client.testing import Fault
-from backend_client.wire import OperationKind, OperationStatus, PaymentOperation
+from backend_client.wire import OperationKind, OperationStatus, OrderId, PaymentOperation, Role
 from tests.unit.counter import Counter, make_counter, open_journal
 
 
@@ -131,3 +137,91 @@ async def test_a_disk_that_is_full_does_not_keep_it_from_the_api(
     with pytest.raises(JournalAfterAskingError):
         await pay_out(counter)
     assert waiting(counter) == (), "while this console runs nobody is asked for it again"
+
+
+# ---------------------------------------------------------------- what the API does not take stays in sight
+
+
+async def refuse(counter: Counter) -> None:
+    """The clerk has paid it out while the API was away; a supervisor has decided otherwise meanwhile."""
+    counter.server.fail(Fault.UNREACHABLE, "/result", times=3)
+    with pytest.raises(BookingClientError):
+        await pay_out(counter)
+    counter.server.heal()
+    decide(counter, OperationStatus.DECLINED)
+    await follow_returns(counter.desk)
+
+
+def decide(counter: Counter, status: OperationStatus) -> None:
+    (order,) = counter.server.house.orders.values()
+    order.operations = [
+        replace(one, status=status) if one.kind is OperationKind.REFUND else one for one in order.operations
+    ]
+
+
+def untaken(counter: Counter) -> list[tuple[str, int]]:
+    return [(one.order_number, one.amount_minor) for one in counter.desk.store.orders.untaken]
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_cash_that_the_api_does_not_take_is_told_and_listed_whoever_works_here(
+    counter: Counter, *, restarts: bool
+) -> None:
+    (order,) = counter.server.house.orders.values()
+    await refuse(counter)
+    if restarts:
+        counter = counter.restart(counter.desk.journal)
+        await counter.open()
+        await resume_open_sales(counter.desk)
+    assert NoticeCode.CASH_NOT_TAKEN in counter.notices
+    assert untaken(counter) == [(order.number, 4500)]
+    counter.desk.store.put_session(None)
+    assert untaken(counter) == [(order.number, 4500)], "it is the till's, not a person's"
+
+
+async def test_what_was_settled_at_the_api_waits_for_nobody_here(counter: Counter) -> None:
+    await refuse(counter)
+    await find_orders(counter.desk, OrderQuery())
+    assert len(untaken(counter)) == 1
+    decide(counter, OperationStatus.SUCCEEDED)
+    counter.server.fail(Fault.UNREACHABLE, "/v1/orders/", times=3)
+    await find_orders(counter.desk, OrderQuery())
+    assert len(untaken(counter)) == 1, "it could not be read"
+    counter.server.heal()
+    await find_orders(counter.desk, OrderQuery())
+    assert untaken(counter) == []
+    assert await counter.desk.journal.cash_returns() == ()
+
+
+async def test_a_supervisor_says_that_it_is_compared_and_it_is_not_paid_out_again(counter: Counter) -> None:
+    await refuse(counter)
+    (kept,) = await counter.desk.journal.cash_returns()
+    with pytest.raises(NotAllowedError):
+        await note_compared(counter.desk, kept.operation_id)
+    assert len(untaken(counter)) == 1
+    counter.server.staff["sofia"] = ("secret", Role.SUPERVISOR)
+    await sign_in(counter.desk, "sofia", "secret")
+    await note_compared(counter.desk, kept.operation_id)
+    assert untaken(counter) == []
+    decide(counter, OperationStatus.SENT)
+    again = counter.restart(counter.desk.journal)
+    await again.open()
+    await resume_open_sales(again.desk)
+    assert untaken(again) == []
+    assert NoticeCode.CASH_NOT_TAKEN not in again.notices
+    (order,) = [await again.desk.client.order(OrderId(one)) for one in again.server.house.orders]
+    assert returns_of(again.desk, order) == ()
+    (still,) = await again.desk.journal.cash_returns()
+    assert still.compared_by == "sofia"
+
+
+async def test_an_order_whose_cash_was_paid_out_is_not_called_one_that_waits_for_it(counter: Counter) -> None:
+    """The API has not heard it yet; the list would send the clerk to pay it out again."""
+    counter.server.fail(Fault.UNREACHABLE, "/result", times=999)
+    await find_orders(counter.desk, OrderQuery())
+    (order,) = counter.desk.store.orders.returns
+    with pytest.raises(BookingClientError):
+        await pay_out(counter)
+    await find_orders(counter.desk, OrderQuery())
+    assert counter.desk.store.orders.returns == ()
+    assert order.order_id in counter.server.house.orders

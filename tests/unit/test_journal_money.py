@@ -97,6 +97,41 @@ def test_cash_that_was_paid_out_is_kept_until_the_api_has_taken_the_word(tmp_pat
     again.close()
 
 
+def test_cash_that_the_api_refused_is_kept_however_old_it_is(tmp_path: Path) -> None:
+    """Else it would be offered again; what was taken goes after a month."""
+    journal = Journal.open(tmp_path)
+    old = replace(PAID_OUT, paid_at=datetime.now(UTC) - timedelta(days=400), order_number="ABC-123")
+    taken = replace(old, operation_id=OperationId(UUID(int=7)))
+    for record in (old, taken):
+        journal.begin_cash_return(record)
+    journal.end_cash_return(old.operation_id, taken=False)
+    journal.end_cash_return(taken.operation_id, taken=True)
+    journal.close()
+    again = Journal.open(tmp_path)
+    assert again.cash_returns() == (replace(old, refused=True),)
+    assert again._reading("SELECT count(*) FROM cash_returns") == [(1,)]
+    again.compare_cash_return(old.operation_id, "sofia")
+    assert again.cash_returns() == (replace(old, refused=True, compared_by="sofia"),)
+    again.close()
+
+
+def test_a_journal_of_the_third_version_keeps_the_cash_that_waits(tmp_path: Path) -> None:
+    journal_of_version_1(tmp_path)
+    connection = sqlite3.connect(tmp_path / DATABASE_NAME)
+    for version in (1, 2):
+        connection.executescript(UPGRADES[version])
+    connection.execute(
+        "INSERT INTO cash_returns (operation_id, order_id, amount_minor, currency, paid_at, told)"
+        " VALUES (?, ?, 900, 'EUR', ?, 'refused')",
+        (str(PAID_OUT.operation_id), str(PAID_OUT.order_id), AT.isoformat()),
+    )
+    connection.commit()
+    connection.close()
+    journal = Journal.open(tmp_path)
+    assert journal.cash_returns() == (replace(PAID_OUT, refused=True),)
+    journal.close()
+
+
 def test_an_order_that_was_let_go_is_kept_until_the_api_knows(tmp_path: Path) -> None:
     journal = Journal.open(tmp_path)
     order_id = OrderId(UUID(int=3))
