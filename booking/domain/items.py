@@ -255,32 +255,3 @@ class ReconciliationSettings:
     unknown_after_s: int
     server_time: datetime
     limits_by_currency: Mapping[str, int | None] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ItemFigures:
-    """Open items of one kind: how many, of how much, and how old the oldest is."""
-
-    kind: str
-    state: str
-    count: int
-    amount_minor: int
-    oldest_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownFigures:
-    """Operations without an answer by age: younger than `up_to_s` seconds (None: older than a day)."""
-
-    provider: str
-    kind: str
-    up_to_s: int | None
-    count: int
-    amount_minor: int
-    oldest_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class UnsettledFigures:
-    items: tuple[ItemFigures, ...]
-    unknown: tuple[UnknownFigures, ...]

@@ -24,7 +24,6 @@ from booking.domain.items import (
     ItemList,
     ReconciliationItem,
     Till,
-    UnsettledFigures,
 )
 from booking.domain.model import MAX_AMOUNT_MINOR, ResultOutcome, SeatRef
 from booking.domain.money_back import RefundWay
@@ -96,11 +95,6 @@ async def csv_of_items(db: Database, wanted: ItemFilter) -> AsyncIterator[bytes]
         if len(rows) < MOST:
             return
         place = (rows[-1]["opened_at"], rows[-1]["item_id"])
-
-
-async def figures(db: Database) -> UnsettledFigures:
-    """Open items by kind and operations without an answer by age, for operators (R32, R42)."""
-    return await reconciliation_queries.read_figures(db)
 
 
 async def open_tills(db: Database) -> tuple[Till, ...]:

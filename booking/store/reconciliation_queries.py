@@ -14,7 +14,6 @@ from booking.domain.item_actions import ItemAction
 from booking.domain.item_words import words_of
 from booking.domain.items import (
     AllowedAction,
-    ItemFigures,
     ItemFilter,
     ItemId,
     ItemState,
@@ -22,8 +21,6 @@ from booking.domain.items import (
     ReconciliationItem,
     StateFilter,
     Till,
-    UnknownFigures,
-    UnsettledFigures,
 )
 from booking.domain.model import SeatRef
 from booking.domain.money_back import RefundWay
@@ -202,15 +199,6 @@ async def is_asked_again(db: Database, operation_ids: Sequence[UUID]) -> bool:
     """Whether an operation that has its answer waits to be asked about again (`note_reconfirmed` ends that)."""
     asked: bool = (await db.fetch(query("is_asked_again"), list(operation_ids)))[0]["is_asked"]
     return asked
-
-
-async def read_figures(db: Database) -> UnsettledFigures:
-    """Open items by kind, operations without an answer by age."""
-    items = await db.fetch(query("read_item_figures"))
-    unknown = await db.fetch(query("read_unknown_figures"))
-    return UnsettledFigures(
-        tuple(ItemFigures(*row.values()) for row in items), tuple(UnknownFigures(*row.values()) for row in unknown)
-    )
 
 
 async def _patient(db: Database, statement: str, *args: object) -> SaleAnswer:

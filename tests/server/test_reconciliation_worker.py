@@ -14,7 +14,7 @@ from booking.domain.errors import BookingError, ItemChangedError
 from booking.domain.item_actions import ItemAction
 from booking.domain.items import ItemState
 from booking.domain.model import OperationResult, PaymentOperation, ResultOutcome
-from booking.services import drive_operation, reconciliation_items, settle_items, take_payment
+from booking.services import drive_operation, settle_items, take_payment
 from booking.services.issue_tickets import issue_new, prepare
 from booking.services.orders import order_as_it_stands
 from booking.store import issue_queries
@@ -188,20 +188,6 @@ async def test_p32_one_bad_row_never_stops_the_payment_worker_and_becomes_an_ite
     assert await count(house.db, "SELECT count(*) FROM payment_operations WHERE status = 'DECLINED'") == len(others)
     await settle_items.note_silence(house.db)
     assert (await house.item()).item.operation_id == bad.operation_id
-
-
-async def test_figures_tell_what_waits_and_since_when(house: House) -> None:
-    await unknown(house)
-    await settle_items.note_silence(house.db)
-    fresh = await house.open_payment()
-    found = await reconciliation_items.figures(house.db)
-    (items,) = found.items
-    assert (items.kind, items.state, items.count, items.amount_minor) == ("unknown-overdue", "open", 1, 8_000)
-    assert {(each.up_to_s, each.kind, each.count) for each in found.unknown} == {
-        (60, "authorize", 1), (3600, "authorize", 1),
-    }  # fmt: skip
-    assert max(each.oldest_s for each in found.unknown) > 1_200
-    assert fresh.operation.status == "CREATED"
 
 
 async def test_an_item_that_a_person_settled_is_not_opened_again(house: House, clock: Clock) -> None:
