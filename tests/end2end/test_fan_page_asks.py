@@ -126,6 +126,33 @@ return (async () => {
 })();
 """
 
+# How long is waited between the tries when a room that has said ten minutes does not answer. Time passes at once.
+_ASK_THE_DEAD = """
+return (async () => {
+  const [{Queue}, {NoAnswer}] = await Promise.all(["/queue.js", "/net.js"].map((one) => import(one)));
+  const waits = [];
+  Math.random = () => 0.5;
+  Worker.prototype.postMessage = function ([id, ms]) {
+    waits.push(Math.round(ms / 1000));
+    setTimeout(() => this.onmessage({data: id}));
+  };
+  const headers = new Headers({"Retry-After": arguments[0]});
+  let calls = 0, over;
+  const ends = new Promise((end) => { over = end; });
+  const call = async () => {
+    if (calls++ === 0) return {status: 200, headers, body: {state: "waiting"}};
+    if (calls > 14) over();
+    throw new NoAnswer("nobody is there");
+  };
+  const queue = new Queue(null, 1, {call}, "session", () => {});
+  await queue.refresh();
+  queue.start();
+  await ends;
+  queue.stop();
+  return waits.slice(0, 12);
+})();
+"""
+
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
@@ -154,6 +181,17 @@ async def test_the_room_is_asked_as_seldom_as_it_says_however_slow_its_answers_a
             assert await page.run(_COUNT_CALLS, 0, "40") == 2, "the place, one question, and then forty seconds"
             assert await page.run(_COUNT_CALLS, 3_200, "40") == 2, "the answer was slow, and says forty seconds"
             assert await page.run(_COUNT_CALLS, 3_200, "2") == 3, "who was kept for news may come again at once"
+
+
+async def test_a_crowd_does_not_come_all_together_when_the_room_is_back() -> None:
+    """Who is told to ask seldom is one of very many: after a long silence, too."""
+    need_chromium()
+    with files_of_the_page() as url, browsers() as lent:
+        async with lent.lent() as page:
+            await page.open(f"{url}/page.css")
+            assert await page.run(_ASK_THE_DEAD, "600") == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600]
+            await page.open(f"{url}/page.css?near")
+            assert await page.run(_ASK_THE_DEAD, "3") == [1, 2, 4, 8, 16, *[20] * 7], "near the turn"
 
 
 async def test_what_is_asked_late_is_asked_about_what_it_was() -> None:

@@ -3,7 +3,7 @@
 import {pause} from "./time.js";
 
 const ANSWERS_WITHIN_MS = 20000;
-const LONGEST_PAUSE_S = 20;
+export const LONGEST_PAUSE_S = 20;
 // Worth asking again with the same key: nobody has said yes or no.
 const UNDECIDED = new Set(["busy", "authority-away", "rate-limited", "key-in-progress", "internal"]);
 
@@ -83,9 +83,9 @@ function anyOf(signals) {
 export const isUndecided = (error) => error instanceof NoAnswer || (error instanceof Refusal && UNDECIDED.has(error.code));
 
 // How long to wait before the try of this number: what the server said, else longer each time; never all at once.
-export function backOffMs(error, number) {
+export function backOffMs(error, number, longestS = LONGEST_PAUSE_S) {
   const said = error instanceof Refusal ? error.retryAfterS : 0;
-  const seconds = said || Math.min(LONGEST_PAUSE_S, 2 ** Math.min(number, 5) / 2);
+  const seconds = said || Math.min(longestS, 2 ** number / 2);
   return 1000 * seconds * (0.8 + 0.4 * Math.random());
 }
 

@@ -1,8 +1,7 @@
 // The place in the queue: join, wait for news, take the turn over, leave. Spoken to the room alone, which goes on when
 // booking is down.
 
-import {NoAnswer, Refusal, backOffMs, isUndecided, online, untilDecided} from "./net.js";
-import {pause} from "./time.js";
+import {LONGEST_PAUSE_S, NoAnswer, Refusal, backOffMs, isUndecided, online, untilDecided} from "./net.js";
 
 const WAIT_S = 25;
 
@@ -16,6 +15,7 @@ export class Queue {
     this.tell = tell;
     this.status = null;
     this.tag = "";
+    this.retryAfterS = 0;
     this.running = null;
     this.wakes = null;
   }
@@ -89,20 +89,21 @@ export class Queue {
         }
         failures += 1;
         if (failures > 1 || error instanceof NoAnswer) this.tell({away: error});
-        await online(backOffMs(error, failures), signal);
+        // Who is told to ask seldom is one of very many: they do not come all together when the room is back.
+        await this.#rest(backOffMs(error, failures, Math.max(LONGEST_PAUSE_S, this.retryAfterS)), signal);
         continue;
       }
-      await this.#rest(began, signal);
+      // As often as the room allows: only it knows whom it has kept for news, who may then come again at once.
+      await this.#rest(Math.max(250, 1000 * this.retryAfterS - (performance.now() - began)), signal);
     }
   }
 
-  // As often as the room allows: only it knows whom it has kept for news, who may then come again at once.
-  async #rest(began, signal) {
-    const left = Math.max(250, 1000 * this.retryAfterS - (performance.now() - began));
+  // Until it is time, somebody looks, or the network is back.
+  async #rest(ms, signal) {
     this.wakes = new AbortController();
     const stop = () => this.wakes.abort();
     signal.addEventListener("abort", stop);
-    await pause(left, this.wakes.signal);
+    await online(ms, this.wakes.signal);
     signal.removeEventListener("abort", stop);
   }
 
