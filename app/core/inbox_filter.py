@@ -60,12 +60,12 @@ class InboxRow:
     amount: Decimal
 
     @classmethod
-    def of(cls, item: ReconciliationItem, kind_words: str, event_name: str, provider_words: str) -> InboxRow:
-        """`kind_words` and `provider_words` are what people read for kind and provider; they are searched too."""
+    def of(cls, item: ReconciliationItem, kind_words: str, provider_words: str, seat_words: str) -> InboxRow:
+        """`kind_words`, `provider_words` and `seat_words` are what people read; they are searched beside the codes."""
         seats = " ".join(f"{seat.section} {seat.row} {seat.number}" for seat in item.seats)
         parts = (
-            kind_words, item.kind, event_name, item.order_number, provider_words, item.provider, seats, item.words,
-            item.asked_by, str(item.item_id), str(item.operation_id or ""),
+            kind_words, item.kind, item.event_name, item.order_number, provider_words, item.provider, seat_words, seats,
+            item.words, item.asked_by, str(item.item_id), str(item.operation_id or ""),
         )  # fmt: skip
         amount = whole_units(item.amount_minor, item.currency)
         return cls(item, kind_words, provider_words, " ".join(parts).casefold(), amount)

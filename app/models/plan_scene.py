@@ -94,14 +94,18 @@ def selection_of(chosen: Chosen) -> Selection:
 def row_name(row: DraftRow, section: str) -> str:
     """`Stalls · Row A`, `Stalls · Table T1`; spoken and as a title. A booth may have its name from its one seat."""
     kind = "" if row.table is None else row.table.kind
-    label = row.label if row.label.strip() or kind != BOOTH else "".join(seat.number for seat in row.seats[:1])
+    label = "".join(seat.number for seat in row.seats[:1]) if _is_called_by_seat(row) else row.label
     return figures().joined((section, place_words.row_name(label, kind) if label.strip() else _("Row without a name")))
+
+
+def _is_called_by_seat(row: DraftRow) -> bool:
+    return row.table is not None and row.table.kind == BOOTH and not row.label.strip()
 
 
 def _row(row: DraftRow, section: str, colors: dict[int, str], names: dict[int, str]) -> CanvasRow:
     line = row.line
     name, none = row_name(row, section), _("No category")
-    seat_words, joined = _("Seat {seat}"), figures().joined
+    seat_words, joined = "" if _is_called_by_seat(row) else _("Seat {seat}"), figures().joined
     seats = tuple(
         CanvasSeat(
             seat.guid, seat.x, seat.y, colors.get(seat.category_id, ""), seat.number, int(seat.marks),

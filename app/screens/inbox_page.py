@@ -13,6 +13,7 @@ from app.core.inbox_filter import InboxRow, SortBy, SortOrder, arranged
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.models.item_table import COLUMNS, ItemCells, ItemTableModel, age_s
+from app.models.place_words import grouped_seats
 from app.models.provider_words import provider_name
 from app.screens.inbox_filters import InboxFilters
 from app.screens.item_words import item_money, item_seats, kind_name, state_mark, state_short, state_tone
@@ -36,7 +37,7 @@ _OLD_S, _VERY_OLD_S = 3_600.0, 86_400.0
 
 def row_of(item: ReconciliationItem) -> InboxRow:
     """An item with the words that it is listed, searched and sorted by."""
-    return InboxRow.of(item, kind_name(item.kind), item.event_name, provider_name(item.provider))
+    return InboxRow.of(item, kind_name(item.kind), provider_name(item.provider), grouped_seats(item.seats))
 
 
 class InboxPage(QWidget):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,13 +21,15 @@ from app.bridge.ticket_pdf import Stock, drawn
 from app.core.best_blocks import BlockWish
 from app.core.find_seat import SeatIndex
 from app.core.picking import BestShown, OfferKind, SeatOffer
-from app.core.plan_draft import DraftRow, DraftSeat, DraftTable
+from app.core.plan_draft import DraftRow, DraftSeat, DraftSection, DraftTable
+from app.core.plan_work import empty_plan
 from app.core.sale import Pick, Sale, SaleId, SaleState
 from app.core.store import ConsoleStore, Notice, NoticeCode
 from app.devices.ticket_printer import TicketFace, TicketSheet
 from app.i18n import use_language
 from app.models.place_words import grouped_seats, seat_names, short_seats
-from app.models.plan_scene import row_name
+from app.models.plan_scene import plan_scene
+from app.screens.inbox_page import row_of
 from app.screens.item_words import item_seats
 from app.screens.map_words import SeatWords, map_texts
 from app.screens.notice_words import notice_words
@@ -46,8 +49,11 @@ from backend_client.wire import (
     Hold,
     HoldId,
     HoldStatus,
+    ItemId,
+    ItemState,
     OrderId,
     PlanTable,
+    ReconciliationItem,
     RefundableTicket,
     SeatRef,
     Ticket,
@@ -142,10 +148,18 @@ def place_of(seat: SeatRef) -> str:
     return {"E": "row", "T2": "table", "": "booth", "B9": "named-booth"}[seat.row]
 
 
-def canvas_row(seat: SeatRef) -> str:
-    """The title of the row in the plan editor."""
+def item_at(seat: SeatRef) -> ReconciliationItem:
+    return ReconciliationItem(
+        item_id=ItemId(UUID(int=5)), kind="no-result", state=ItemState.OPEN, version=1, opened_at=NOW, seats=(seat,)
+    )
+
+
+def canvas_seat(seat: SeatRef) -> str:
+    """What the plan editor calls it."""
     table = DraftTable(seat.row_kind, "circle", 0.0, 0.0, 9.0, 9.0) if seat.row_kind else None
-    return row_name(DraftRow(1, 1, seat.row, (DraftSeat("g", seat.number, 0.0, 0.0, 1),), table=table), "Stalls")
+    row = DraftRow(1, 1, seat.row, (DraftSeat("g", seat.number, 0.0, 0.0, 1),), table=table)
+    draft = replace(empty_plan(), sections=(DraftSection(1, "Stalls"),), rows=(row,))
+    return plan_scene(draft, ()).rows[0].seats[0].name
 
 
 SURFACES: Final[dict[str, Callable[[ConsoleStore, SeatRef], str]]] = {
@@ -164,8 +178,10 @@ SURFACES: Final[dict[str, Callable[[ConsoleStore, SeatRef], str]]] = {
     "refusal": lambda _store, seat: advice_for_error(SimpleNamespace(code="seats-taken", seats=(seat,))).detail,
     "tickets of an order": lambda _store, seat: OrderPage._ticket_row(ticket_of(seat)).cells[0].text,
     "money back": lambda _store, seat: RefundDialog._words(SimpleNamespace(_refund=True), ticket_of(seat)),  # type: ignore[arg-type]
-    "item of the inbox": lambda _store, seat: item_seats(SimpleNamespace(seats=(seat,))),  # type: ignore[arg-type]
+    "item of the inbox": lambda _store, seat: item_seats(item_at(seat)),
+    "searched in the inbox": lambda _store, seat: row_of(item_at(seat)).searched,
     "seats of an item": lambda _store, seat: grouped_seats((seat,)),
+    "seat in the plan editor": lambda _store, seat: canvas_seat(seat),
     "seat in the way of a plan": lambda _store, seat: RefusalList._taken_words(seat, is_lost=True),
 }
 
@@ -186,7 +202,8 @@ def test_a_seat_is_called_after_its_row_table_or_booth_wherever_it_is_named(
                 for surface, words in SURFACES.items():
                     text = words(store, seat)
                     others = {PARTS[code][part].format(label) for part, label in (("row", seat.row), ("seat", "B7"))}
-                    assert all(part in text for part in said(place, code)), (surface, place, text)
+                    wanted = [part.casefold() for part in said(place, code)]
+                    assert all(part in text.casefold() for part in wanted), (surface, place, text)
                     assert not [other for other in others - set(said(place, code)) if other in text], (surface, text)
 
     qloop.run(scene())

@@ -46,9 +46,9 @@ def item(number: int, **members: object) -> ReconciliationItem:
 
 def row(number: int, **members: object) -> InboxRow:
     made = item(number, **members)
-    return InboxRow.of(
-        made, {"no-result": "No result from the till"}.get(made.kind, made.kind), made.event_name, made.provider
-    )
+    kinds = {"no-result": "No result from the till"}
+    seats = " ".join(f"Row {seat.row} Seat {seat.number}" for seat in made.seats)
+    return InboxRow.of(made, kinds.get(made.kind, made.kind), made.provider, seats)
 
 
 def numbers(rows: list[InboxRow]) -> list[int]:
@@ -104,6 +104,7 @@ def test_every_member_of_the_filter_must_hold() -> None:
     assert shown(event_id=EventId(7), provider="stripe") == [1]
     assert shown(waiting_only=True) == [2]
     assert shown(text="traviata k 12") == [1]
+    assert shown(text="row k seat 12") == [1]
     assert shown(text="tq-41 zvt") == []
     assert shown(text="RESULT from the TILL") == [3, 1]
     assert InboxFilter().is_empty
