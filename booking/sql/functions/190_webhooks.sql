@@ -87,13 +87,13 @@ DECLARE
     v_woken integer;
 BEGIN
     UPDATE provider_events e SET next_attempt_at = booking_now()
-     WHERE e.next_attempt_at IS NOT NULL AND e.state = 'parked' AND e.provider = p_provider
-       AND e.body ->> 'provider_ref' = p_reference;
+     WHERE e.state = 'parked' AND e.provider = p_provider AND e.body ->> 'provider_ref' = p_reference;
     GET DIAGNOSTICS v_woken = ROW_COUNT;
     RETURN v_woken;
 END $$;
 
--- Keep an event until what it is about is here (P8). After p_days it is STRAY: the daily comparison finds what it was.
+-- Keep an event until what it is about is here (P8): looked at again at once, and then ever more seldom, because most that wait for
+-- long are nobody's; its charge wakes it. After p_days it is STRAY: the daily comparison finds what it was.
 CREATE OR REPLACE FUNCTION park_provider_event(p_provider text, p_event text, p_days integer) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := booking_now();
@@ -101,7 +101,7 @@ BEGIN
     UPDATE provider_events e
        SET state = CASE WHEN late.is THEN 'stray' ELSE 'parked' END,
            attempts = e.attempts + 1,
-           next_attempt_at = CASE WHEN NOT late.is THEN v_now + spread(least(60, 1 * 2 ^ least(e.attempts, 6))) END
+           next_attempt_at = CASE WHEN NOT late.is THEN v_now + spread(least(1800, 1 * 2 ^ least(e.attempts, 11))) END
       FROM (SELECT s.provider, s.event_ref, s.received_at < v_now - make_interval(days => p_days) AS is
               FROM provider_events s WHERE s.provider = p_provider AND s.event_ref = p_event OFFSET 0) late
      WHERE e.provider = late.provider AND e.event_ref = late.event_ref AND e.state IN ('received', 'parked');

@@ -53,7 +53,7 @@ WITH item AS MATERIALIZED (
       FROM item m
      CROSS JOIN LATERAL (
            SELECT w.* FROM provider_events w
-            WHERE w.next_attempt_at IS NOT NULL AND w.provider = m.provider
+            WHERE w.state = 'parked' AND w.provider = m.provider
               AND w.body ->> 'provider_ref' = m.detail ->> 'provider_ref'
             UNION ALL
            SELECT w.* FROM provider_events w
