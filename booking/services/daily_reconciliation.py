@@ -97,6 +97,8 @@ async def list_runs(db: Database, limit: int = 100) -> ReconciliationRunList:
 async def start_due_runs(db: Database, providers: Providers, begun: date | None = None) -> date | None:
     """Begin the worker's own runs of yesterday once its hour has come. Each day has one of each provider, ever.
 
+    Days on which no worker ran are compared with the next one.
+
     Returns the day whose runs have begun, to be given back the next time (`begun`): nothing is looked up for it again.
     """
     settings = await read_settings(db)
@@ -107,9 +109,9 @@ async def start_due_runs(db: Database, providers: Providers, begun: date | None 
     at_counters = await reconciliation_queries_runs.list_counter_providers(db, settings.server_time - _LOOKED_BACK)
     known = (TERMINAL_PROTOCOLS | COUNTERS) - providers.keys()
     for provider in (*providers, *(name for name in at_counters if name in known)):
-        if not await reconciliation_queries_runs.has_daily_run(db, provider, day):
-            since, until = await _bounds_of(db, provider, day)
-            await reconciliation_queries_runs.start_run(db, provider, day, since, until, BY_ITSELF)
+        for due in await reconciliation_queries_runs.days_to_compare(db, provider, day, _LOOKED_BACK.days):
+            since, until = await _bounds_of(db, provider, due)
+            await reconciliation_queries_runs.start_run(db, provider, due, since, until, BY_ITSELF)
     return day
 
 

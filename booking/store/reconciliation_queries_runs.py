@@ -144,10 +144,9 @@ async def end_run(
     return ended
 
 
-async def has_daily_run(db: Database, provider: str, day: date) -> bool:
-    """Whether the worker's own comparison of a day has been, or is under way."""
-    been: bool = (await db.fetch(query("has_daily_run"), provider, day))[0]["been"]
-    return been
+async def days_to_compare(db: Database, provider: str, day: date, most_before: int) -> list[date]:
+    """This day, and those since the worker's last own comparison, so many at most; without those that have one."""
+    return [row["day"] for row in await db.fetch(query("days_to_compare"), provider, day, most_before)]
 
 
 async def list_counter_providers(db: Database, since: datetime) -> list[str]:

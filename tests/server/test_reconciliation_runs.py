@@ -174,6 +174,22 @@ async def test_each_day_is_compared_once_by_itself_after_its_hour(comparison: Co
     assert [(run.state, run.started_by, run.day) for run in runs] == [(RunState.DONE, "authority", yesterday)]
 
 
+async def test_days_on_which_no_worker_ran_are_compared_with_the_next_one(comparison: Comparison, clock: Clock) -> None:
+    house = comparison.house
+    midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+    async def days_begun(after_days: int) -> list[int]:
+        await clock.stand_at(midnight + timedelta(days=after_days, hours=6))
+        await daily_reconciliation.start_due_runs(house.db, comparison.providers)
+        rows = await house.db.fetch("SELECT day FROM reconciliation_runs ORDER BY started_at, day")
+        return [(row["day"] - midnight.date()).days for row in rows]
+
+    assert await days_begun(0) == [-1]
+    assert await days_begun(3) == [-1, 0, 1, 2]
+    assert await days_begun(3) == [-1, 0, 1, 2]
+    assert await days_begun(30) == [-1, 0, 1, 2, *range(21, 30)]
+
+
 async def test_what_took_money_at_tills_is_compared_as_well(comparison: Comparison, clock: Clock) -> None:
     house = comparison.house
     await Desk(house.db, till(), house.event_id).sell(30)
