@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from widgets.build import leading
+from widgets.focus import take_focus
 from widgets.theme import Theme
 
 _ROWS_SHOWN = 8
@@ -59,7 +60,7 @@ class FindBox(QLineEdit):
 
     def begin(self) -> None:
         """Put the keyboard here, with what was typed before ready to be typed over."""
-        self.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        take_focus(self, Qt.FocusReason.ShortcutFocusReason)
         self.selectAll()
 
     def show_results(self, results: Sequence[str], nothing: str) -> None:

@@ -7,12 +7,20 @@ from PySide6.QtWidgets import QWidget
 
 
 def take_focus(widget: QWidget, reason: Qt.FocusReason = Qt.FocusReason.OtherFocusReason) -> bool:
-    """Put the keyboard on `widget`, if it can be seen (or will be, once its window is shown). Returns whether.
+    """Put the keyboard on `widget`, unless it or what it lies in is hidden. Returns whether it is there.
 
     Qt gives the keyboard to hidden widgets of the window, too. A step that ends while another page is in front would
     take away what is typed there, and the next Enter would press a button that nobody sees.
     """
-    if not widget.isVisibleTo(widget.window()):
-        return False
+    part: QWidget | None = widget
+    while part is not None and not part.isWindow():
+        if _is_put_away(part):
+            return False
+        part = part.parentWidget()
     widget.setFocus(reason)
     return True
+
+
+def _is_put_away(part: QWidget) -> bool:
+    """Hidden by somebody, and not because it was made just now and is shown in the next turn of the loop."""
+    return part.isHidden() and part.testAttribute(Qt.WidgetAttribute.WA_WState_ExplicitShowHide)

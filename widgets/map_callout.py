@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QToolButton, QWidget
 
 from widgets.async_button import AsyncButton
 from widgets.build import column, label, row
+from widgets.focus import take_focus
 from widgets.seat_map import SeatMapWidget
 from widgets.theme import Theme
 
@@ -77,11 +78,11 @@ class MapCallout(QFrame):
         self._about = ()
         self.hide()
         if had_keyboard:
-            self._map.setFocus(Qt.FocusReason.OtherFocusReason)
+            take_focus(self._map)
 
     def focus_take(self) -> None:
         """Put the keyboard on the way out, for things that nobody can go on without deciding."""
-        (self.take if not self.take.isHidden() else self.close_button).setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.take if not self.take.isHidden() else self.close_button)
 
     def _build(self) -> None:
         inside = column(self._theme, margin="medium", gap="tight", parent=self)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout
 from app.i18n import figures
 from widgets.answer_dialog import AnswerDialog
 from widgets.build import column, label, row
+from widgets.focus import take_focus
 from widgets.money_edit import MoneyEdit
 from widgets.theme import Theme
 
@@ -80,7 +81,7 @@ class AmountDialog(AnswerDialog):
         """The keyboard goes on to the last answer that is offered, Enter's."""
         self.field.set_amount(amount_minor)
         offered = [button for button in self._offers if not button.isHidden()]
-        offered[-1].setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(offered[-1])
 
 
 class AmountButton(QPushButton):

@@ -10,6 +10,7 @@ from widgets.answer_dialog import AnswerDialog
 from widgets.build import column, label, row
 from widgets.choice_box import ChoiceBox
 from widgets.filled_button import FilledButton
+from widgets.focus import take_focus
 from widgets.theme import Theme
 
 PAPERS = ("A4", "A3")
@@ -70,7 +71,7 @@ class ChartDialog(AnswerDialog):
         page.addSpacing(theme.space("medium"))
         page.addLayout(end)
         self.setMinimumWidth(420)
-        self.print.setFocus()
+        take_focus(self.print)
 
 
 class ChartProgress(AnswerDialog):

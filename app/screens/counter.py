@@ -22,6 +22,7 @@ from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row
 from widgets.elided_label import ElidedLabel
 from widgets.floor_tabs import FloorTabs
+from widgets.focus import take_focus
 from widgets.map_legend import MapLegend
 from widgets.map_zoom import MapZoom
 from widgets.seat_map import Level, SeatMapWidget
@@ -105,9 +106,14 @@ class CounterScreen(QWidget):
         self.map.take_view_of(other.map)
         self.legend.choose(other.legend.chosen)
 
+    def focus_first(self) -> None:
+        """Put the keyboard where work goes on: on the next step of the sale, or on the map."""
+        if not self.panel.focus_next_step():
+            self.focus_map()
+
     def focus_map(self) -> None:
         """Put the keyboard on the map."""
-        self.map.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        take_focus(self.map, Qt.FocusReason.ShortcutFocusReason)
 
     def _show_event(self) -> None:
         event, plan = self._store.event, self._store.plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.core.prices import change_minor
@@ -17,6 +17,7 @@ from widgets.answer_dialog import AnswerDialog
 from widgets.build import column, frame, label, row, set_tone
 from widgets.countdown import Countdown, Urgency
 from widgets.filled_button import FilledButton
+from widgets.focus import take_focus
 from widgets.theme import Theme
 
 _TICK_MS = 250
@@ -89,7 +90,7 @@ class CashDialog(AmountDialog):
         self.change.setText("–")
         self.cancel.setText(_("Close"))
         self.cancel.setAccessibleName(self.cancel.text())
-        self.cancel.setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.cancel)
 
     @property
     def tendered_minor(self) -> int:
@@ -168,4 +169,4 @@ class AskDialog(AnswerDialog):
         page.addSpacing(theme.space("small"))
         page.addLayout(end)
         self.setMinimumWidth(460)
-        self.no.setFocus()
+        take_focus(self.no)

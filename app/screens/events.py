@@ -20,6 +20,7 @@ from app.models.event_list import EventListModel, EventRole
 from app.screens.words import Advice
 from widgets.async_button import AsyncButton
 from widgets.build import column, label, leading, row
+from widgets.focus import take_focus
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
@@ -85,7 +86,7 @@ class EventsScreen(QWidget):
 
     def focus_first(self) -> None:
         """Put the keyboard on the search field; arrow keys go to the list."""
-        self.search.setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.search)
 
     def _show_page(self) -> None:
         if self.model.rowCount():
@@ -148,7 +149,7 @@ class EventsScreen(QWidget):
             self.list.setCurrentIndex(self.model.index(0))
 
     def _on_search_list_wanted(self) -> None:
-        self.list.setFocus(Qt.FocusReason.TabFocusReason)
+        take_focus(self.list, Qt.FocusReason.TabFocusReason)
 
     def _on_search_return_pressed(self) -> None:
         if self.list.currentIndex().isValid():

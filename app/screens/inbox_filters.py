@@ -17,6 +17,7 @@ from backend_client.wire import EventId, ReconciliationItem
 from widgets.build import label, leading
 from widgets.choice_box import ChoiceBox
 from widgets.flow_layout import FlowLayout
+from widgets.focus import take_focus
 from widgets.theme import Theme
 
 _FIND_PX, _FIND_MOST_PX, _AMOUNT_PX, _BOX_PX = 204, 400, 96, 124
@@ -116,7 +117,7 @@ class InboxFilters(QWidget):
 
     def focus_find(self) -> None:
         """Put the keyboard on the find field."""
-        self.finder.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        take_focus(self.finder, Qt.FocusReason.ShortcutFocusReason)
         self.finder.selectAll()
 
     def _above(self) -> Decimal | None:

@@ -22,6 +22,7 @@ from backend_client.wire import EventId, ItemId, ItemState, ReconciliationItem
 from widgets.async_button import AsyncButton
 from widgets.build import column, label, row
 from widgets.data_table import ColumnPlan, DataTable
+from widgets.focus import take_focus
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
@@ -109,7 +110,7 @@ class InboxPage(QWidget):
         if self.model.rowCount():
             if self.table.current_row < 0:
                 self.table.choose_row(0)
-            self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+            take_focus(self.table)
         else:
             self.filters.focus_find()
 

@@ -21,6 +21,7 @@ from backend_client.wire import AllowedAction, ItemAction, ItemDetail, RefundWay
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, leading, row
 from widgets.flow_layout import FlowLayout
+from widgets.focus import take_focus
 from widgets.theme import Theme
 
 _OF_AN_AMOUNT: Final = frozenset({ItemAction.REFUND, ItemAction.HAND_TO_TILL})
@@ -299,7 +300,7 @@ class ItemForm(QWidget):
                 None,
             )
             if first is not None:
-                first.setFocus(Qt.FocusReason.OtherFocusReason)
+                take_focus(first)
 
     def _on_typed(self) -> None:
         if self._telling:
@@ -325,7 +326,7 @@ class ItemForm(QWidget):
     def _on_return_pressed(self) -> None:
         """Enter in a field goes on to the button, and never does the act by itself."""
         if self.do.isEnabled():
-            self.do.setFocus(Qt.FocusReason.TabFocusReason)
+            take_focus(self.do, Qt.FocusReason.TabFocusReason)
 
 
 def _way_of(draft: ActDraft, act: AllowedAction | None) -> RefundWay | None:

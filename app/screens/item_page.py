@@ -32,6 +32,7 @@ from backend_client.wire import ItemDetail, ItemId, ReconciliationItem
 from widgets.async_button import AsyncButton
 from widgets.build import column, label, row, scrolling, set_tone
 from widgets.facts_grid import FactsGrid
+from widgets.focus import take_focus
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 from widgets.timeline_view import TimelineView
@@ -106,7 +107,7 @@ class ItemPage(QFrame):
 
     def focus_first(self) -> None:
         """Put the keyboard where one reads on: the evidence."""
-        self.timeline.setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.timeline)
         if self.timeline.lines.rowCount() and not self.timeline.currentIndex().isValid():
             self.timeline.setCurrentIndex(self.timeline.lines.index(0))
 

@@ -1,4 +1,4 @@
-"""The list of keys (F1): of the counter on three pages, or of the lists while orders or reconciliation are in front."""
+"""The list of keys (F1): of the counter on three pages, or of the screen that is in front."""
 
 from __future__ import annotations
 
@@ -55,6 +55,15 @@ class ListKeysDialog(AnswerDialog):
         super().__init__(parent)
         table = (keys.HELP, *keys.IN_LISTS, *keys.SCREENS, keys.QUIT)
         _build(self, theme, _page(theme, ((("", table),),)))
+        self.setMinimumWidth(_NARROW_PX)
+
+
+class ScreenKeysDialog(AnswerDialog):
+    """How to go elsewhere, from a screen whose fields and buttons say themselves what they do."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        _build(self, theme, _page(theme, ((("", (keys.HELP, *keys.SCREENS, keys.QUIT)),),)))
         self.setMinimumWidth(_NARROW_PX)
 
 

@@ -24,6 +24,7 @@ from app.screens.settings_screen import SettingsScreen
 from app.screens.sign_in import SignInScreen
 from app.screens.status_strip import StatusStrip
 from widgets.async_button import AsyncButton
+from widgets.focus import take_focus
 from widgets.screen_tabs import ScreenTab, ScreenTabs
 from widgets.theme import Theme
 
@@ -44,7 +45,8 @@ _TAB_WORDS = {
 }
 
 _WITH_A_FIRST = (
-    SignInScreen, EventsScreen, OrdersScreen, ReconciliationScreen, OpsScreen, SettingsScreen, PlanEditorScreen,
+    SignInScreen, EventsScreen, CounterScreen, OrdersScreen, ReconciliationScreen, OpsScreen, SettingsScreen,
+    PlanEditorScreen,
 )  # fmt: skip
 
 
@@ -117,9 +119,7 @@ class Screens(QWidget):
             return
         self.sign_in.password.clear()  # what was typed before a kept session came back stays with nobody
         self._pages.setCurrentWidget(screen)
-        if isinstance(screen, CounterScreen):
-            screen.focus_map()
-        elif isinstance(screen, _WITH_A_FIRST):
+        if isinstance(screen, _WITH_A_FIRST):
             screen.focus_first()
         self.shown.emit()
 
@@ -209,6 +209,7 @@ class MainWindow(QMainWindow):
         self._theme = theme
         self._theme_choice = theme_choice
         self._less_motion = False
+        self._sale_on_tab = ""
         self._focus_place: tuple[type[QWidget], int] | None = None
         self.setWindowTitle("Taquilla")
         self.resize(1280, 800)
@@ -271,9 +272,10 @@ class MainWindow(QMainWindow):
         session = self._store.session
         codes = [code for code in keys.SCREENS_BY_CODE if session is not None and session.may(_NEEDS[code])]
         waiting = self._store.inbox.open_count or 0
+        self._sale_on_tab = self._sale_words()
         alarms = len(self._store.ops.alarms)
         counts = {
-            "reconciliation": figures().number(waiting) if waiting else "", "counter": self._sale_words(),
+            "reconciliation": figures().number(waiting) if waiting else "", "counter": self._sale_on_tab,
             "ops": figures().number(alarms) if alarms else "",
         }  # fmt: skip
         tabs = [
@@ -287,8 +289,8 @@ class MainWindow(QMainWindow):
         self.tabs.show_tabs(tabs if signed_in else [], shown.get(type(self.screens.current), ""))
 
     def _sale_words(self) -> str:
-        left = self._store.remaining_s
-        if left is None or self.screens.current is self.screens.counter:
+        sale, left = self._store.sale, self._store.remaining_s
+        if sale is None or sale.ended or left is None or self.screens.current is self.screens.counter:
             return ""
         return figures().duration(int(left))
 
@@ -299,8 +301,8 @@ class MainWindow(QMainWindow):
         kind, number = self._focus_place
         self._focus_place = None
         controls = self.screens.findChildren(kind)
-        if number < len(controls) and controls[number].isVisible():
-            controls[number].setFocus(Qt.FocusReason.OtherFocusReason)
+        if number < len(controls):
+            take_focus(controls[number])
 
     def allow_close(self) -> None:
         """The next wish to close is final."""
@@ -362,7 +364,7 @@ class MainWindow(QMainWindow):
 
     def _on_clock_timeout(self) -> None:
         self.screens.show_time()
-        if self._store.remaining_s is not None:
+        if self._sale_words() != self._sale_on_tab:
             self.show_tabs()
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.actions.desk import Desk
 from app.bridge.deeds import Deeds
 from app.bridge.dialogs import ask
 from app.core.session import Permission
-from app.screens.keys_dialog import KeysDialog, ListKeysDialog, OpsKeysDialog
+from app.screens.keys_dialog import KeysDialog, ListKeysDialog, OpsKeysDialog, ScreenKeysDialog
 from app.screens.main_window import MainWindow
 from app.screens.ops_bindings import OpsBindings
 from app.screens.ops_screen import OpsScreen
 from app.screens.order_bindings import OrderBindings
 from app.screens.orders_screen import OrdersScreen
+from app.screens.plan_dialogs import PlanKeysDialog
+from app.screens.plan_editor import PlanEditorScreen
 from app.screens.reconciliation_bindings import ReconciliationBindings
 from app.screens.reconciliation_screen import ReconciliationScreen
 from app.screens.settings_bindings import SettingsBindings
+from app.screens.settings_screen import SettingsScreen
+from widgets.answer_dialog import AnswerDialog
+from widgets.theme import Theme
+
+_KEYS_OF: tuple[tuple[type[QWidget], Callable[[Theme, QWidget], AnswerDialog]], ...] = (
+    (OpsScreen, OpsKeysDialog), (OrdersScreen, ListKeysDialog), (ReconciliationScreen, ListKeysDialog),
+    (SettingsScreen, ScreenKeysDialog), (PlanEditorScreen, PlanKeysDialog),
+)  # fmt: skip
+"""The keys of the screen that is in front; the counter's for its own screens, and for who is about to go there."""
 
 
 class Navigation(QObject):
@@ -86,9 +99,5 @@ class Navigation(QObject):
 
     async def _show_keys(self) -> None:
         current = self._window.screens.current
-        kind: type[KeysDialog | ListKeysDialog | OpsKeysDialog] = KeysDialog
-        if isinstance(current, OpsScreen):
-            kind = OpsKeysDialog
-        elif isinstance(current, OrdersScreen | ReconciliationScreen):
-            kind = ListKeysDialog
+        kind = next((dialog for screen, dialog in _KEYS_OF if isinstance(current, screen)), KeysDialog)
         await ask(kind(self._window.theme, self._window))

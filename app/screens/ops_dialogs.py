@@ -24,6 +24,7 @@ from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row, text_field
 from widgets.charts.rate_path import RatePath
 from widgets.facts_grid import FactsGrid
+from widgets.focus import take_focus
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
@@ -79,7 +80,7 @@ class ActDialog(AnswerDialog):
         self.send.action_requested.connect(self.sent)
         self.cancel.clicked.connect(self.reject)
         self.show_answerable()
-        self.reason.setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.reason)
 
     @property
     def may_send(self) -> bool:
@@ -222,7 +223,7 @@ class SessionDialog(ActDialog):
         self.number.textChanged.connect(self.show_answerable)
         self.needs.append(self._is_meant)
         self.setTabOrder(self.number, self.reason)
-        self.number.setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.number)
         self.show_answerable()
 
     def _is_meant(self) -> bool:

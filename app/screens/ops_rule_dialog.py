@@ -23,6 +23,7 @@ from backend_client.wire import FieldProblem, OpsAlarmRule, OpsAlarmRuleChange, 
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row, scrolling
 from widgets.facts_grid import FactsGrid
+from widgets.focus import take_focus
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
@@ -231,7 +232,7 @@ class RuleDialog(ActDialog):
             self.banner.clear()
             self._told = None
             self._put(self.draft.over(theirs))
-            self.reason.setFocus()
+            take_focus(self.reason)
 
     # ------------------------------------------------------------ wiring
 

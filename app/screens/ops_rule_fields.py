@@ -14,6 +14,7 @@ from app.screens.ops_words import severity_words
 from backend_client.wire import OpsAlarmRule, OpsSeverity
 from widgets.build import label, row, set_tone
 from widgets.choice_box import ChoiceBox
+from widgets.focus import take_focus
 from widgets.theme import Theme
 from widgets.tick_box import TickBox
 
@@ -91,7 +92,7 @@ class RuleFields(QWidget):
 
     def focus_first(self) -> None:
         """Put the keyboard on the level that raises the alarm."""
-        self.edits["raise_at"].setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.edits["raise_at"])
         self.edits["raise_at"].selectAll()
 
     def _build(self, theme: Theme, rule: OpsAlarmRule) -> None:

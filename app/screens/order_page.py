@@ -33,6 +33,7 @@ from widgets.async_button import AsyncButton
 from widgets.build import column, label, row, scrolling, set_tone
 from widgets.data_table import ColumnPlan, DataTable
 from widgets.facts_grid import FactsGrid
+from widgets.focus import take_focus
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 from widgets.timeline_view import TimelineView
@@ -136,7 +137,7 @@ class OrderPage(QFrame):
 
     def focus_first(self) -> None:
         """Put the keyboard on the tickets."""
-        self.tickets.setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.tickets)
 
     def _show_summary(self, found: OrderSummary | None) -> None:
         self.title.setText(

@@ -21,6 +21,7 @@ from widgets.async_button import AsyncButton
 from widgets.build import column, label, leading, row
 from widgets.choice_box import ChoiceBox
 from widgets.data_table import ColumnPlan, DataTable
+from widgets.focus import take_focus
 from widgets.sides import Sides
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
@@ -126,13 +127,13 @@ class OrdersScreen(QWidget):
 
     def focus_first(self) -> None:
         """Put the keyboard on the find field."""
-        self.finder.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        take_focus(self.finder, Qt.FocusReason.ShortcutFocusReason)
         self.finder.selectAll()
 
     def focus_list(self) -> None:
         """Put the keyboard on what was found, or on the find field when that is nothing."""
         if self.model.rowCount():
-            self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+            take_focus(self.table)
         else:
             self.focus_first()
 

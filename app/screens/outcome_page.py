@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.core.sale import Sale, SaleState
@@ -16,6 +16,7 @@ from app.screens.trouble_words import print_trouble_words
 from backend_client.wire import PrintJobStatus
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row, scrolling, set_tone
+from widgets.focus import take_focus
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
@@ -68,12 +69,12 @@ class OutcomePage(QWidget):
             self._show_paid(sale)
         self._show_buttons(sale)
 
-    def focus_next_step(self) -> None:
-        """Put the keyboard on what comes next."""
+    def focus_next_step(self) -> bool:
+        """Put the keyboard on what comes next. Returns whether it can be seen."""
         for button in (self.came_out, self.print_again, self.next):
             if not button.isHidden() and button.isEnabled():
-                button.setFocus(Qt.FocusReason.OtherFocusReason)
-                return
+                return take_focus(button)
+        return False
 
     def _show_end(self, sale: Sale) -> None:
         words = end_words(sale.end_reason)

@@ -12,6 +12,7 @@ from app.core.sale import Sale, SaleId, SaleState
 from app.i18n import _, figures
 from app.models.place_words import short_places, short_seats
 from widgets.build import column
+from widgets.focus import take_focus
 from widgets.theme import Theme
 
 _AROUND_PX = 16
@@ -59,7 +60,7 @@ class ParkedList(QWidget):
         """The keyboard goes to another parked sale, or nowhere: never to a button that happens to come next."""
         if old.hasFocus():
             if self._buttons:
-                self.buttons[0].setFocus(Qt.FocusReason.OtherFocusReason)
+                take_focus(self.buttons[0])
             else:
                 old.clearFocus()
         self._box.removeWidget(old)

@@ -37,6 +37,7 @@ from app.screens.picking_words import (
     together_advice,
 )
 from backend_client.wire import MAX_SEATS_PER_HOLD, Plan
+from widgets.focus import take_focus
 
 NO_TIER = -1
 
@@ -240,7 +241,7 @@ class PickBindings(QObject):
     def _on_where_key(self) -> None:
         where = self._window.screens.counter.picking.bar.where
         if where.isVisible() and where.isEnabled():
-            where.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            take_focus(where, Qt.FocusReason.ShortcutFocusReason)
             where.showPopup()
 
     def _try(self, action: Callable[[], object]) -> None:

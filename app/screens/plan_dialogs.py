@@ -15,6 +15,7 @@ from widgets.answer_dialog import AnswerDialog
 from widgets.build import column, label, row, scrolling, text_field
 from widgets.choice_box import ChoiceBox
 from widgets.filled_button import FilledButton
+from widgets.focus import take_focus
 from widgets.theme import Theme
 from widgets.tick_box import TickBox
 
@@ -99,7 +100,7 @@ class OpenPlanDialog(PlanDialog):
         self._empty.setText(_("There is no plan at this venue yet."))
         if self.versions.count():
             self.versions.setCurrentRow(0)
-            self.versions.setFocus(Qt.FocusReason.OtherFocusReason)
+            take_focus(self.versions)
 
     def _on_venue_changed(self) -> None:
         self.versions.clear()
@@ -125,7 +126,7 @@ class NewPlanDialog(PlanDialog):
         self.inside.addLayout(captioned(theme, _("Name of the plan"), self.name))
         self.name.textChanged.connect(self._on_name_text_changed)
         self.yes.setEnabled(False)
-        self.name.setFocus()
+        take_focus(self.name)
 
     @property
     def chosen_venue(self) -> Venue | None:

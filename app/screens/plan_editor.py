@@ -27,6 +27,7 @@ from app.screens.plan_words import TOOL_WORDS, standing_words
 from app.screens.words import Advice
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row
+from widgets.focus import take_focus
 from widgets.plan_canvas import CanvasScene, PlanCanvas, Tool
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
@@ -88,7 +89,7 @@ class PlanEditorScreen(QWidget):
 
     def focus_first(self) -> None:
         """Put the keyboard on the drawing."""
-        self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.canvas)
 
     def forget_person(self) -> None:
         """What was said here was said to somebody else; what was drawn stays, and is kept."""
@@ -241,7 +242,7 @@ class PlanEditorScreen(QWidget):
         self.floors.step(-1)
 
     def _on_tool_key(self, tool: Tool) -> None:
-        self.canvas.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        take_focus(self.canvas, Qt.FocusReason.ShortcutFocusReason)
         self.canvas.set_tool(tool)
 
     def _on_menu_clicked(self) -> None:

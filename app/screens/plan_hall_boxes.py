@@ -16,6 +16,7 @@ from app.i18n import _, figures
 from app.screens.plan_fields import NumberField, captioned, emptied, plain_button, small_button
 from app.screens.plan_words import FOCUS_WORDS
 from widgets.build import column, label, row, text_field
+from widgets.focus import take_focus
 from widgets.theme import Theme
 
 
@@ -55,7 +56,7 @@ class FloorsBox(QWidget):
         self._work.edit(add_floor(draft, first, name))
         self._work.show_floor(len(self._work.draft.floors) - 1)
         if self.lines:
-            self.lines[-1].name.setFocus()
+            take_focus(self.lines[-1].name)
             self.lines[-1].name.selectAll()
 
 

@@ -16,6 +16,7 @@ from app.screens.plan_hall_boxes import FloorsBox, FocusBox, PicturesBox
 from app.screens.plan_words import floor_names
 from widgets.build import column, label, row, text_field
 from widgets.choice_box import ChoiceBox
+from widgets.focus import take_focus
 from widgets.theme import Theme
 
 _LARGEST = 100_000.0
@@ -108,13 +109,13 @@ class PlanPage(QWidget):
         color = colors[len(self._work.draft.categories) % len(colors)].lower()
         taken = {one.name for one in self._work.draft.categories}
         self._work.edit(edits.add_category(self._work.draft, free_name(_("Category"), taken), color))
-        self.categories[-1].name.setFocus()
+        take_focus(self.categories[-1].name)
         self.categories[-1].name.selectAll()
 
     def _on_add_section_clicked(self) -> None:
         taken = {one.name for one in self._work.draft.sections}
         self._work.edit(edits.add_section(self._work.draft, free_name(_("Section"), taken), self._work.floor_no))
-        self.sections[-1].name.setFocus()
+        take_focus(self.sections[-1].name)
         self.sections[-1].name.selectAll()
 
 

@@ -12,6 +12,7 @@ from app.screens.plan_fields import plain_button
 from app.screens.plan_finding_words import finding_words
 from backend_client.wire import SeatRef
 from widgets.build import column, label
+from widgets.focus import take_focus
 from widgets.theme import Theme
 
 _SHOWN = 200
@@ -78,7 +79,7 @@ class RefusalList(QWidget):
     def focus_first(self) -> None:
         """Put the keyboard on the list."""
         self.entries.setCurrentRow(0)
-        self.entries.setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.entries)
 
     def _on_item_chosen(self, item: QListWidgetItem) -> None:
         self.entry_chosen.emit(self.entries.row(item))

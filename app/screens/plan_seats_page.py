@@ -19,6 +19,7 @@ from app.screens.plan_table_box import TableBox
 from app.screens.plan_words import MARK_WORDS, selection_words
 from widgets.build import column, label, row, text_field
 from widgets.choice_box import ChoiceBox
+from widgets.focus import take_focus
 from widgets.theme import Theme
 from widgets.tick_box import TickBox
 
@@ -59,7 +60,7 @@ class SeatsPage(QWidget):
         """Put the keyboard on the first field that is shown."""
         for field in (self.row_label, self.seat_number, self.section, self.category):
             if field.isVisibleTo(self):
-                field.setFocus(Qt.FocusReason.OtherFocusReason)
+                take_focus(field)
                 return
 
     def show_work(self) -> None:

@@ -20,6 +20,7 @@ from app.screens.plan_floor_choice import FloorChoice
 from app.screens.plan_words import FORM_WORDS, selection_words
 from widgets.build import column, label, row, text_field
 from widgets.choice_box import ChoiceBox
+from widgets.focus import take_focus
 from widgets.theme import Theme
 
 _LARGEST: Final = 100_000.0
@@ -55,7 +56,7 @@ class ShapePage(QWidget):
         """Put the keyboard on the first field that is shown."""
         for field in (self.name, self.text, self.width_field):
             if field.isVisibleTo(self):
-                field.setFocus(Qt.FocusReason.OtherFocusReason)
+                take_focus(field)
                 field.selectAll()
                 return
 

@@ -15,6 +15,7 @@ from app.screens.plan_seats_page import SeatsPage
 from app.screens.plan_shape_page import ShapePage
 from app.screens.plan_words import fault_words
 from widgets.build import column, frame, label, scrolling
+from widgets.focus import take_focus
 from widgets.theme import Theme
 
 _SIDE_PX = 316
@@ -65,7 +66,7 @@ class PlanSide(QFrame):
         elif self._work.selection.shapes:
             self.shape_page.focus_first()
         else:
-            self.plan_page.name.setFocus()
+            take_focus(self.plan_page.name)
 
     def show_faults(self, found: tuple[PlanFault, ...]) -> None:
         """List them; the list keeps its place while nothing of it changes."""

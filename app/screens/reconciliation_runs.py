@@ -25,6 +25,7 @@ from widgets.data_table import ColumnPlan, DataTable
 from widgets.day_edit import DayEdit
 from widgets.facts_grid import FactsGrid
 from widgets.flow_layout import FlowLayout
+from widgets.focus import take_focus
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
@@ -124,7 +125,7 @@ class RunsPage(QWidget):
 
     def focus_first(self) -> None:
         """Put the keyboard where one begins."""
-        self.provider.setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.provider)
 
     def _show_trouble(self) -> None:
         trouble = self._inbox.runs_trouble

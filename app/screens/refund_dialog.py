@@ -37,6 +37,7 @@ from backend_client.wire import OperationKind, RefundableOrder, RefundableTicket
 from widgets.answer_dialog import AnswerDialog
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row, scrolling, text_field
+from widgets.focus import take_focus
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 from widgets.tick_box import TickBox
@@ -85,7 +86,7 @@ class RefundDialog(AnswerDialog):
         self._connect()
         self._show_choice()
         first = next((box for box in self.tickets if box.isEnabled()), None)
-        (self.reason if first is None else first).setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.reason if first is None else first)
 
     @property
     def choice(self) -> RefundChoice:
@@ -304,7 +305,7 @@ class RefundDialog(AnswerDialog):
     def _on_return_pressed(self) -> None:
         """Enter in the reason goes on to the button, and never sends by itself."""
         if self.send.isEnabled():
-            self.send.setFocus(Qt.FocusReason.TabFocusReason)
+            take_focus(self.send, Qt.FocusReason.TabFocusReason)
 
     def reject(self) -> None:
         """Close, unless the answer is being waited for: somebody must read it."""

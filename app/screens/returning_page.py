@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.actions.pay_sale import CASH
@@ -14,6 +14,7 @@ from app.screens.paying_page import progress_words
 from backend_client.wire import DeviceId, OperationKind, OperationStatus, Order, PaymentOperation
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row, scrolling
+from widgets.focus import take_focus
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
@@ -91,9 +92,9 @@ class ReturningPage(QWidget):
         else:
             self.banner.clear()
 
-    def focus_next_step(self) -> None:
-        """Put the keyboard on what comes next."""
-        (self.park if self.give.isHidden() else self.give).setFocus(Qt.FocusReason.OtherFocusReason)
+    def focus_next_step(self) -> bool:
+        """Put the keyboard on what comes next. Returns whether it can be seen."""
+        return take_focus(self.park if self.give.isHidden() else self.give)
 
     def _show_lines(self, refunds: tuple[PaymentOperation, ...]) -> None:
         lines = [_line_words(one) for one in refunds]

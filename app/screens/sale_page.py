@@ -16,6 +16,7 @@ from app.screens.trouble_words import decline_title, decline_words
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, row, scrolling
 from widgets.countdown import Countdown
+from widgets.focus import take_focus
 from widgets.sale_line import SaleLine, SaleLineFace
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
@@ -142,13 +143,12 @@ class SalePage(QWidget):
         """Put the keyboard on the first price type."""
         for line in self._lines:
             if line.types.isEnabled():
-                line.types.setFocus(Qt.FocusReason.ShortcutFocusReason)
+                take_focus(line.types, Qt.FocusReason.ShortcutFocusReason)
                 return
 
-    def focus_next_step(self) -> None:
-        """Put the keyboard on what comes next, unless it is busy with a price type."""
-        if self.card.isVisible():
-            self.card.setFocus(Qt.FocusReason.OtherFocusReason)
+    def focus_next_step(self) -> bool:
+        """Put the keyboard on what comes next. Returns whether it can be seen."""
+        return take_focus(self.card)
 
     def _currency(self, sale: Sale | None) -> str:
         if sale is not None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
+from app.core.notices import newest_to_hear
 from app.core.sale import Sale, SaleId, SaleState
 from app.core.session import Permission
 from app.core.settlement import with_paid_out
 from app.core.store import ConsoleStore, Notice, NoticeCode
 from app.i18n import _, figures, ngettext
 from app.screens import keys
-from app.screens.notice_words import notice_words
+from app.screens.notice_words import answer_words, notice_words
 from app.screens.outcome_page import OutcomePage
 from app.screens.parked_list import ParkedList
 from app.screens.paying_page import PayingPage
@@ -23,6 +24,7 @@ from app.screens.words import Advice, role_name
 from widgets.async_button import AsyncButton
 from widgets.build import column, label
 from widgets.countdown import Urgency
+from widgets.focus import take_focus
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
@@ -131,7 +133,7 @@ class SalePanel(QFrame):
             self.forget_refusal()
         if state is not self._shown_state:
             self._shown_state = state
-            self._focus_next_step(state)
+            self.focus_next_step()
 
     def show_counts(self) -> None:
         """Counts for roles that watch."""
@@ -199,13 +201,13 @@ class SalePanel(QFrame):
         """The newest notice that no page says already, until it is read."""
         if self._refusal_at is not None:
             return
-        unsaid = [notice for notice in self._store.notices if self._is_unsaid(notice)]
-        self._notice = unsaid[-1] if unsaid else None
+        unsaid = tuple(notice for notice in self._store.notices if self._is_unsaid(notice))
+        self._notice = newest_to_hear(unsaid)
         if self._notice is None:
             self.banner.clear()
             return
         words = notice_words(self._notice)
-        self.banner.tell(words.tone, words.title, words.detail, _("Close"))
+        self.banner.tell(words.tone, words.title, words.detail, answer_words(self._notice))
 
     def tell(self, words: Advice) -> None:
         """Say something that is no notice of the store: a step that was refused. It is said at this step alone."""
@@ -249,17 +251,24 @@ class SalePanel(QFrame):
             self.outcome_page.show_sale(sale)
             self._pages.setCurrentWidget(self.outcome_page)
 
-    def _focus_next_step(self, state: SaleState) -> None:
+    def focus_next_step(self) -> bool:
+        """Put the keyboard on what comes next in the sale. Returns whether it is there: what is not in front takes it
+        from nobody, and a sale that is being picked has its next step on the map.
+        """
+        state = self._shown_state
+        if not self.may_sell or state is None:
+            return False
         if state in {SaleState.HELD, SaleState.DECLINED}:
-            self.sale_page.focus_next_step()
-        elif state is SaleState.PAYING:
-            self.paying_page.setFocus(Qt.FocusReason.OtherFocusReason)
-        elif state in {SaleState.PAID, SaleState.DONE, SaleState.EXPIRED}:
-            self.outcome_page.focus_next_step()
-        elif state is SaleState.UNKNOWN:
-            self.unknown_page.park.setFocus()
-        elif state is SaleState.RETURNING:
-            self.returning_page.focus_next_step()
+            return self.sale_page.focus_next_step()
+        if state is SaleState.PAYING:
+            return take_focus(self.paying_page)
+        if state is SaleState.UNKNOWN:
+            return take_focus(self.unknown_page.park)
+        if state is SaleState.RETURNING:
+            return self.returning_page.focus_next_step()
+        if state in {SaleState.PAID, SaleState.DONE, SaleState.EXPIRED}:
+            return self.outcome_page.focus_next_step()
+        return False
 
     def _build(self) -> None:
         theme = self._theme

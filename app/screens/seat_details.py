@@ -25,6 +25,7 @@ from app.screens.seat_detail_words import SeatFace, copied_text, spoken_face
 from app.screens.seat_history_page import history_html
 from app.screens.words import Advice
 from widgets.build import column, label, leading, row, set_tone
+from widgets.focus import take_focus
 from widgets.seat_map import SeatMapWidget
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
@@ -111,7 +112,7 @@ class SeatDetails(QFrame):
         self.seat_no = -1
         self.hide()
         if had_keyboard:
-            self._map.setFocus(Qt.FocusReason.OtherFocusReason)
+            take_focus(self._map)
         self.closed.emit()
 
     @property

@@ -11,6 +11,7 @@ from app.screens.setting_text import NEVER, NO, OTHERS, YES
 from app.screens.setting_words import choice_words, others_words, setting_name, unit_words
 from widgets.build import label, row
 from widgets.choice_box import ChoiceBox
+from widgets.focus import take_focus
 from widgets.theme import Theme
 from widgets.tick_box import TickBox
 
@@ -62,7 +63,7 @@ class EntryControl(_Control):
         self.edit.setAccessibleDescription(words)
 
     def focus_first(self) -> None:
-        self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.edit)
 
 
 class ChoiceControl(_Control):
@@ -93,7 +94,7 @@ class ChoiceControl(_Control):
         self.box.setAccessibleDescription(words)
 
     def focus_first(self) -> None:
-        self.box.setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.box)
 
     def _on_activated(self) -> None:
         self.typed.emit(self.text)
@@ -123,7 +124,7 @@ class FlagControl(_Control):
         self.tick.setAccessibleDescription(words)
 
     def focus_first(self) -> None:
-        self.tick.setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.tick)
 
     def _on_clicked(self) -> None:
         self.typed.emit(self.text)
@@ -167,7 +168,7 @@ class LimitControl(_Control):
         self.entry.name_it(name, words)
 
     def focus_first(self) -> None:
-        self.mode.setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.mode)
 
     def _on_activated(self) -> None:
         above = str(self.mode.currentData()) == _ABOVE

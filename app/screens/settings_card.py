@@ -15,6 +15,7 @@ from app.screens.setting_words import change_words, others_words, setting_name, 
 from widgets.async_button import AsyncButton
 from widgets.build import column, label, leading
 from widgets.facts_grid import FactsGrid
+from widgets.focus import take_focus
 from widgets.theme import Theme
 from widgets.twice_button import TwiceButton
 
@@ -106,7 +107,7 @@ class ChangeCard(QWidget):
     def _on_return_pressed(self) -> None:
         """Enter in the field goes on to the button, and never saves by itself."""
         if self.save.isEnabled():
-            self.save.setFocus(Qt.FocusReason.TabFocusReason)
+            take_focus(self.save, Qt.FocusReason.TabFocusReason)
 
     def _on_put_back(self) -> None:
         self.put_back.set_busy(False)

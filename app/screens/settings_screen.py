@@ -17,6 +17,7 @@ from backend_client.wire import EventId, EventStatus, EventSummary
 from widgets.async_button import AsyncButton
 from widgets.build import column, label, row
 from widgets.choice_box import ChoiceBox
+from widgets.focus import take_focus
 from widgets.theme import Theme
 
 EVENT_TAB, HOUSE_TAB, TILL_TAB = range(3)
@@ -98,7 +99,7 @@ class SettingsScreen(QWidget):
     def focus_first(self) -> None:
         """Put the keyboard where work starts."""
         if self.page is self.event_page:
-            self.choice.setFocus(Qt.FocusReason.OtherFocusReason)
+            take_focus(self.choice)
         else:
             self.page.focus_first()
 

@@ -10,6 +10,7 @@ from app.i18n import _
 from app.screens.words import Advice
 from widgets.async_button import AsyncButton
 from widgets.build import column, frame, label, leading, row, scrolling
+from widgets.focus import take_focus
 from widgets.seat_arcs import paint_seat_arcs
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
@@ -42,12 +43,12 @@ class SignInScreen(QWidget):
 
     def focus_first(self) -> None:
         """Put the keyboard where typing starts."""
-        (self.password if self.name.text() else self.name).setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.password if self.name.text() else self.name)
 
     def tell(self, words: Advice) -> None:
         """Say what is wrong; the keyboard goes to the password."""
         self.banner.tell(words.tone, words.title, words.detail)
-        self.password.setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.password)
 
     def _build(self) -> None:
         theme = self._theme
@@ -86,14 +87,14 @@ class SignInScreen(QWidget):
         page.addWidget(scrolling(content))
 
     def _on_name_return_pressed(self) -> None:
-        self.password.setFocus(Qt.FocusReason.TabFocusReason)
+        take_focus(self.password, Qt.FocusReason.TabFocusReason)
 
     def _on_sign_in_requested(self) -> None:
         name, password = self.name.text().strip(), self.password.text()
         if not name or not password:
             self.sign_in.set_busy(False)
             self.tell(Advice(_("Type your name and your password")))
-            (self.password if name else self.name).setFocus(Qt.FocusReason.OtherFocusReason)
+            take_focus(self.password if name else self.name)
             return
         self.banner.clear()
         self.password.clear()

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QLabel, QWidget
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from app.screens import keys
-from app.screens.keys_dialog import KeysDialog, ListKeysDialog
+from app.screens.keys_dialog import KeysDialog, ListKeysDialog, OpsKeysDialog, ScreenKeysDialog
+from app.screens.plan_dialogs import PlanKeysDialog
+from tests.gui.conftest import QLoop, counter_of, rest, until
 from widgets.theme import Theme
 
 
@@ -25,3 +30,35 @@ def test_in_a_list_the_keys_of_lists_are_told_and_how_to_go_elsewhere(theme: The
     told = {label.text() for label in ListKeysDialog(theme, parent).findChildren(QLabel)}
     for key in (*keys.IN_LISTS, *keys.SCREENS):
         assert {key.sequence, key.words} <= told
+
+
+@pytest.mark.parametrize(
+    ("code", "screen", "kind"),
+    [
+        ("", "counter", KeysDialog),
+        ("orders", "orders", ListKeysDialog),
+        ("reconciliation", "reconciliation", ListKeysDialog),
+        ("ops", "ops", OpsKeysDialog),
+        ("settings", "settings", ScreenKeysDialog),
+        ("plans", "plans", PlanKeysDialog),
+    ],
+)
+def test_f1_tells_the_keys_of_the_screen_in_front(
+    qloop: QLoop, theme: Theme, tmp_path: Path, code: str, screen: str, kind: type[QWidget]
+) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path, "ada") as showcase:
+            window = showcase.console.window
+            if code == "plans":
+                window.plans_requested.emit()
+            elif code:
+                window.screen_requested.emit(code)
+            await until(lambda: window.screens.current is getattr(window.screens, screen), screen)
+            window.keys_requested.emit()
+            await until(lambda: isinstance(QApplication.activeModalWidget(), kind), "its keys")
+            dialog = QApplication.activeModalWidget()
+            assert dialog is not None
+            dialog.close()
+            await rest(showcase)
+
+    qloop.run(scene(), 40)
