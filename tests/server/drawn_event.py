@@ -21,7 +21,7 @@ from tests.server.box_office import digest_of, fan
 from tests.unit.seat_rows import plan_of
 
 ZONE = "Europe/Madrid"
-BUSY_TRIES = 60
+BUSY_TRIES = 400
 BUSY_PAUSE_S = 0.05
 
 T = TypeVar("T")
