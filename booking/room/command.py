@@ -119,6 +119,7 @@ async def _copy(chosen: argparse.Namespace) -> None:
 
 
 async def _serve(chosen: argparse.Namespace) -> None:
+    bot_check, page = _bot_check(chosen), None if chosen.no_page else PageFiles(chosen.page_settings)
     with own_process.ending(chosen.parent_pid) as end:
         async with _authority(chosen.dsn) as (authority, serves_at):
             opened = await _unless_ended(end, _opened(chosen, authority))
@@ -127,13 +128,15 @@ async def _serve(chosen: argparse.Namespace) -> None:
             store, house = opened
             house.start()
             limits = Limits() if chosen.rate_limits == "on" else None
-            services = Services(house, Callers(house), _bot_check(chosen), limits, tuple(chosen.trusted_proxy))
+            services = Services(house, Callers(house), bot_check, limits, tuple(chosen.trusted_proxy))
             failing = asyncio.create_task(_end_when_failed(store, end), name="room-failure")
-            page = None if chosen.no_page else PageFiles(chosen.page_settings)
-            with telling_figures(chosen.dsn, house):
-                await serve_until(
-                    end, chosen, RoomApplication(services, page=page), lambda url: serves_at(chosen.address or url)
-                )
+            app = RoomApplication(services, page=page)
+            try:
+                with telling_figures(chosen.dsn, house):
+                    await serve_until(end, chosen, app, lambda url: serves_at(chosen.address or url))
+            except OSError:  # nobody can be served here; the next one that starts need not wait for the store
+                await app.stop()
+                raise
             failing.cancel()
             if store.failed.is_set():
                 raise StoreFailedError("the store has failed; start again: what was promised is in it")

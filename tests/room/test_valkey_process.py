@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -111,6 +112,19 @@ async def test_a_room_that_waits_for_its_store_ends_when_it_is_told_to(place: Va
         process.send_signal(signal.SIGTERM)
         assert await asyncio.to_thread(process.wait, 60) == 0
     assert await ask(place.address, "HGET", meta, "owner") == b"dead", "it went without the store"
+
+
+async def test_a_room_that_cannot_serve_lets_go_of_its_store(place: ValkeyPlace, tmp_path: Path) -> None:
+    """A secret that is not there, a port that somebody has: else the next start waits for the end of its lease."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        checks = ["--bot-check-url", "https://checks.example", "--bot-check-secret-file", str(tmp_path / "nowhere")]
+        for wrong, said in ((checks, "nowhere"), (["--port", str(port)], "in use")):
+            words = [sys.executable, "-m", "booking", "room", *place.arguments, *wrong]
+            done = await asyncio.to_thread(subprocess.run, words, capture_output=True, text=True, check=False)
+            assert done.returncode == CANNOT_REACH
+            assert said in done.stderr
+            assert await ask(place.address, "HGET", f"{{room:{place.prefix}}}:meta", "owner") is None
 
 
 async def test_before_a_sale_the_room_moves_to_valkey(place: ValkeyPlace, tmp_path: Path) -> None:
