@@ -146,7 +146,7 @@ FIGURES: Mapping[Figure, Declared] = {
         "each process",
     ),
     Figure.LOOP_LAG_MS: Declared(
-        _API, _MEAN, "How late the process's own timer was in the last second", "each process"
+        _API, _MEAN, "How late the process's own timers were at worst in the last second", "each process"
     ),
     Figure.CPU_SHARE: Declared(
         _API, _MEAN, "CPU time of the process over the time that passed, 1 is a core", "each process"

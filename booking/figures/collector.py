@@ -47,7 +47,7 @@ class Collector:
         self._process = psutil.Process()
         self._cpu = (monotonic(), _cpu_s(self._process))
         self.loop_lag_s = 0.0
-        """How late the last timer was; whoever waits for the next report sets it."""
+        """How late a timer of the loop was at worst since the last report; whoever waits for the next one sets it."""
         self.answer_s: float | None = None
         """How long the last report took to be stored."""
 

@@ -23,6 +23,7 @@ from booking.figures.alarm_keeper import AlarmKeeper
 from booking.figures.collector import Collector
 from booking.figures.history import keep_minute, keep_second, minute_before, missing_minute
 from booking.figures.house import HouseReader
+from booking.figures.loop_lag import LoopLag
 from booking.figures.model import AlarmPart, HeardReport, ProcessReport, Second, pack, unpack_known
 from booking.figures.sales import Sales
 from booking.figures.signals import newest_second
@@ -78,17 +79,20 @@ class Watch:
 
     async def run(self) -> None:
         """Once a second until cancelled; then the process's part is taken away."""
+        lag = LoopLag(self._clock)
+        looking = asyncio.create_task(lag.run(), name="loop-lag")
         try:
             while True:
                 began = self._clock()
+                self._collector.loop_lag_s = lag.take_worst_s()
                 try:
                     await self.once()
                 except Exception:  # the one task that must go on, whatever is wrong in a second
                     log.exception("figures failed")
                 planned = self._next_at(began)
                 await asyncio.sleep(max(0.0, planned - self._clock()))
-                self._collector.loop_lag_s = max(0.0, self._clock() - planned)
         finally:
+            looking.cancel()
             with suppress(UnavailableError):
                 await self._db.fetch(sql.query("forget_process"), self._collector.process_id)
 
