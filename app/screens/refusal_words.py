@@ -6,13 +6,15 @@ from dataclasses import replace
 from typing import Final
 
 from app.core.sale import PAYABLE, Sale, SaleState
-from app.i18n import _
+from app.i18n import _, marked
 from app.screens.words import Advice, advice_for_error, return_words
+from backend_client.errors import AnswerUnknownError
 from backend_client.wire import OperationKind
 
 _PAYING_DEEDS: Final = frozenset({"card", "cash", "exact-cash", "part"})
 _CASH_DEEDS: Final = frozenset({"cash", "exact-cash"})
 _MAY_BE_CASH: Final = frozenset({"part", "cash-instead"})
+_CASH_IN_HAND: Final = marked("The cash is not booked: give the money back, or try again.")
 _RETURN_DEEDS: Final = frozenset({"return-money", "not-returned"})
 
 
@@ -24,6 +26,8 @@ def refusal_words(deed: str, error: object, sale: Sale | None, *, counted: bool 
     advice = return_words(error) if deed in _RETURN_DEEDS else advice_for_error(error)
     by_cash = deed in _CASH_DEEDS or (counted and deed in _MAY_BE_CASH)
     standing = _standing_words(deed, sale, by_cash=by_cash)
+    if standing and isinstance(error, AnswerUnknownError):
+        return replace(advice, detail=f"{standing} {_never_twice(standing)}")
     return replace(advice, detail=" ".join(part for part in (standing, advice.detail) if part))
 
 
@@ -34,10 +38,17 @@ def _standing_words(deed: str, sale: Sale | None, *, by_cash: bool) -> str:
     if deed not in _PAYING_DEEDS and not by_cash:
         return ""
     if by_cash and (state in PAYABLE or _waits_for_its_card(sale)):
-        return _("The cash is not booked: give the money back, or try again.")
+        return _(_CASH_IN_HAND)
     if by_cash and state is SaleState.EXPIRED:
         return _("The cash is not booked: give the money back.")
     return _("Nothing was charged.") if state in PAYABLE else ""
+
+
+def _never_twice(standing: str) -> str:
+    """After a lost answer: what is known of the money is said, so that it is not said again that nobody knows."""
+    if standing == _(_CASH_IN_HAND):
+        return _("The same step is never done twice.")
+    return _("Try again: the same step is never done twice.")
 
 
 def _waits_for_its_card(sale: Sale | None) -> bool:

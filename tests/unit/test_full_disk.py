@@ -294,6 +294,22 @@ def test_what_a_refusal_claims_follows_from_where_the_sale_stands(deed: str, sta
     assert refusal_words(deed, error, None).detail == plain
 
 
+@pytest.mark.parametrize(
+    ("deed", "state", "said"),
+    [
+        ("exact-cash", SaleState.HELD, "The cash is not booked: give the money back, or try again. The same step"
+         " is never done twice."),
+        ("card", SaleState.HELD, "Nothing was charged. Try again: the same step is never done twice."),
+        ("cash", SaleState.UNKNOWN, advice_for("answer-unknown").detail),
+    ],
+)  # fmt: skip
+def test_a_lost_answer_does_not_say_that_nobody_knows_beside_what_is_known(
+    deed: str, state: SaleState, said: str
+) -> None:
+    sale = Sale(sale_id=SaleId(UUID(int=1)), event_id=EventId(1), currency="EUR", state=state)
+    assert refusal_words(deed, AnswerUnknownError("lost"), sale).detail == said
+
+
 # ---------------------------------------------------------------- money that goes back
 
 
