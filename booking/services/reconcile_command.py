@@ -77,14 +77,10 @@ async def _reconcile(chosen: argparse.Namespace) -> int:
         await require_own_schema(db)
         async with open_providers(db, chosen) as providers:
             day = chosen.day or await _yesterday(db)
-            begun = await daily_reconciliation.start_run(
-                db, _OPERATOR, chosen.compared, day, key=str(uuid4()), digest=b""
-            )
-            run = begun.value
-            found = await _drive(db, providers, run)
-        if found is None:
+            compared = await _compare(db, providers, chosen.compared, day)
+        if compared is None:
             return CANNOT_REACH
-        run = await daily_reconciliation.read_run(db, run.run_id)
+        run, found = compared
         sys.stdout.write(_as_json(run, found) if chosen.json else _in_words(run, found))
         return 1 if found else 0
     finally:
@@ -96,17 +92,24 @@ async def _yesterday(db: Database) -> date:
     return settings.server_time.astimezone(zone_of(settings.zone)).date() - timedelta(days=1)
 
 
-async def _drive(
-    db: Database, providers: daily_reconciliation.Providers, run: ReconciliationRun
-) -> Sequence[Difference] | None:
-    """The differences, once the run is done; None when the list cannot be had, or another driver keeps the run."""
+async def _compare(
+    db: Database, providers: daily_reconciliation.Providers, provider: str, day: date
+) -> tuple[ReconciliationRun, Sequence[Difference]] | None:
+    """The run that we drove to its end, and the differences; None: no list can be had, or another driver keeps the run.
+
+    One that a worker has ended before us is made anew: its differences are known to that worker alone.
+    """
+    run: ReconciliationRun | None = None
     for attempt in range(1, TRIES + 1):
+        if run is None or run.state is RunState.DONE:
+            key = str(uuid4())
+            run = (await daily_reconciliation.start_run(db, _OPERATOR, provider, day, key=key, digest=b"")).value
         found = await daily_reconciliation.drive_run(db, providers, run.run_id)
+        run = await daily_reconciliation.read_run(db, run.run_id)
         if found is not None:
-            return found
-        now = await daily_reconciliation.read_run(db, run.run_id)
-        sys.stderr.write(f"try {attempt} of {TRIES}: {now.detail or 'another process drives this comparison'}\n")
-        if now.state is not RunState.RUNNING:
+            return run, found
+        sys.stderr.write(f"try {attempt} of {TRIES}: {run.detail or 'another process drives this comparison'}\n")
+        if run.state is RunState.FAILED:
             return None
         await asyncio.sleep(_PAUSE_S * attempt)
     return None

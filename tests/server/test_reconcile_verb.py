@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import UTC, datetime
+from uuid import UUID
 
 import pytest
 
 from booking.payments.sandbox_ledger import Kind
+from booking.services import daily_reconciliation
 from booking.services.issue_tickets import issue_new, prepare
 from booking.services.reconcile_command import main
 from booking.store.database import Database
@@ -51,6 +53,25 @@ async def test_a_provider_that_is_away_is_3_and_the_run_waits_for_another_time(
     await make_event(database)
     assert await compared(dsn, "http://127.0.0.1:9") == 3
     assert "try 1 of 1: ProviderAwayError" in capsys.readouterr().err
+
+
+async def test_a_comparison_that_a_worker_has_ended_before_is_made_anew(
+    dsn: str, database: Database, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That it is done is no failure, and what it found is to be told."""
+    drive = daily_reconciliation.drive_run
+
+    async def beaten(db: Database, providers: daily_reconciliation.Providers, run_id: UUID) -> None:
+        monkeypatch.undo()
+        assert await drive(db, providers, run_id) is not None
+
+    async with open_house(database) as house:
+        house.sandbox.ledger.by_hand(Kind.AUTHORIZE, amount=700, currency="EUR")
+        monkeypatch.setattr(daily_reconciliation, "drive_run", beaten)
+        assert await compared(dsn, house.url) == 1
+    told = capsys.readouterr()
+    assert "another process drives this comparison" in told.err
+    assert "provider-only" in told.out
 
 
 async def test_money_in_the_drawer_needs_no_provider(
