@@ -18,6 +18,7 @@ from app.core.best_blocks import BlockFinder
 from app.core.hold_clock import ServerClock
 from app.core.house_seats import kinds_by_seat
 from app.core.inbox import Inbox
+from app.core.notices import Notice, NoticeCode, with_notice
 from app.core.ops_board import OpsBoard
 from app.core.order_search import OrderDesk
 from app.core.picking import Picking
@@ -38,12 +39,11 @@ from backend_client.wire import (
     HouseHoldList,
     OperationId,
     Plan,
-    SeatRef,
     Tier,
     TierCount,
 )
 
-NOTICES_KEPT = 20
+__all__ = ["Asks", "Change", "Connection", "ConsoleStore", "Listener", "Notice", "NoticeCode"]
 _OUT_OF_DATE = {FeedState.STALE, FeedState.LAGGING, FeedState.CLOSED}
 _SETTLED = {*_OUT_OF_DATE, FeedState.LIVE}
 _KNEW_ALL = {FeedState.LIVE, FeedState.LAGGING, FeedState.CATCHING_UP}
@@ -74,50 +74,6 @@ class Connection(StrEnum):
     UNTRIED = "untried"
     ONLINE = "online"
     AWAY = "away"
-
-
-class NoticeCode(StrEnum):
-    """Something that the person at the counter should hear; the shell has the words."""
-
-    SEATS_LOST = "seats-lost"
-    HOLD_EXPIRED = "hold-expired"
-    PRICES_CHANGED = "prices-changed"
-    PAYMENT_DECLINED = "payment-declined"
-    PAYMENT_UNKNOWN = "payment-unknown"
-    CARD_REVERSED = "card-reversed"
-    CHARGE_TO_RETURN = "charge-to-return"
-    CASH_NOT_NEEDED = "cash-not-needed"
-    CARD_GIVEN_BACK = "card-given-back"
-    LEFT_UNCHARGED = "left-uncharged"
-    LEFT_CHARGED = "left-charged"
-    HANDED_OVER = "handed-over"
-    MONEY_TO_RETURN = "money-to-return"
-    CASH_NOT_TAKEN = "cash-not-taken"
-    DAY_NOT_TOLD = "day-not-told"
-    TERMINAL_DIFFERS = "terminal-differs"
-    PRINT_UNKNOWN = "print-unknown"
-    PRINT_FAILED = "print-failed"
-    SALE_RESUMED = "sale-resumed"
-    PARKED_SALE_PAID = "parked-sale-paid"
-    PARKED_SALE_FREE = "parked-sale-free"
-    SIGNED_OUT = "signed-out"
-    SESSION_ONLY = "session-only"
-    SETTINGS_NOT_KEPT = "settings-not-kept"
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """`seats`, `amount_minor`, `currency` and `detail` are filled where the code has use for them.
-
-    `detail` is a code (a decline code, a storage state), never prose.
-    """
-
-    code: NoticeCode
-    seats: tuple[SeatRef, ...] = ()
-    amount_minor: int | None = None
-    currency: str = ""
-    detail: str = ""
-    sale_id: SaleId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +319,7 @@ class ConsoleStore:
 
     def post(self, notice: Notice) -> None:
         """Tell the person at the counter something; the oldest goes when there are too many."""
-        self.notices = (*self.notices, notice)[-NOTICES_KEPT:]
+        self.notices = with_notice(self.notices, notice)
         self._changed(Change.NOTICES)
 
     def dismiss(self, notice: Notice) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from app.core.notices import TO_BE_ANSWERED
 from app.core.sale import EndReason
 from app.core.store import Notice, NoticeCode
 from app.i18n import _, figures, marked
@@ -62,6 +63,13 @@ def notice_words(notice: Notice) -> Advice:
         words = end_words(_ENDS[notice.code])
         return replace(words, title=figures().joined((words.title, amount)))
     return _plain_notice(notice.code)
+
+
+def answer_words(notice: Notice) -> str:
+    """What the button beside a notice says: that it is read, or that what it asks for is done."""
+    if notice.code in TO_BE_ANSWERED and notice.amount_minor is not None:
+        return _("I gave {amount} back").format(amount=figures().money(notice.amount_minor, notice.currency))
+    return _("Close")
 
 
 _WITH_AMOUNT: Final[dict[NoticeCode, tuple[str, str, str]]] = {

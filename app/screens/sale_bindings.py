@@ -19,6 +19,7 @@ from app.bridge.deeds import Deeds
 from app.bridge.desktop import open_path
 from app.bridge.dialogs import ask
 from app.core.errors import ConsoleError
+from app.core.notices import TO_BE_ANSWERED
 from app.core.sale import Sale, SaleId, SaleState
 from app.core.store import Notice
 from app.devices.card_terminal import TerminalError
@@ -277,9 +278,11 @@ class SaleBindings(QObject):
         self._window.screens.counter.panel.forget_refusal()
 
     def _on_notice_read(self, notice: Notice) -> None:
+        if notice.code in TO_BE_ANSWERED:
+            _log.info("the clerk says that it is done: %s of sale %s", notice.code, notice.sale_id)
         self._desk.store.dismiss(notice)
 
     def _forget_notices(self, sale_id: SaleId) -> None:
         for notice in self._desk.store.notices:
-            if notice.sale_id == sale_id:
+            if notice.sale_id == sale_id and notice.code not in TO_BE_ANSWERED:
                 self._desk.store.dismiss(notice)

@@ -9,15 +9,17 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.actions.pay_out import post_untaken, read_paid_out
+from app.core.sale import SaleState
+from app.core.store import Notice, NoticeCode
 from app.journal.terminal_record import CashReturn
 from app.screens.dialogs import AskDialog
 from app.screens.leave_words import leave_words
 from app.showcase import Showcase
 from backend_client.wire import OperationId, Order
-from tests.gui.conftest import QLoop, calm, counter_of, panel_of, rest, until
+from tests.gui.conftest import QLoop, calm, counter_of, hold, panel_of, rest, sale_of, state_of, until
 from tests.gui.inbox_hands import _sign_in
 from tests.gui.money_stage import go, orders_of, orders_screen, store_of
 from tests.gui.test_money_back_named import add_cash_return
@@ -142,5 +144,42 @@ def test_cash_that_was_just_paid_out_is_not_listed_as_waiting(qloop: QLoop, them
             screen.search.click()
             await rest(showcase)
             assert not screen.returns.isVisible()
+
+    qloop.run(scene())
+
+
+def test_cash_in_the_clerks_hand_is_asked_for_until_the_clerk_has_given_it_back(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    """The card was faster than the cash: the next customer, other notices and the next person do not sweep it away."""
+
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await hold(showcase)
+            panel_of(showcase).sale_page.card.click()
+            await until(lambda: state_of(showcase) is SaleState.DONE, "a sale")
+            await rest(showcase)
+            store, panel = store_of(showcase), panel_of(showcase)
+            store.post(Notice(NoticeCode.CASH_NOT_NEEDED, (), 4500, "EUR", sale_id=sale_of(showcase).sale_id))
+            await rest(showcase)
+            await calm(panel.outcome_page.next)
+            panel.outcome_page.next.click()
+            await until(lambda: store.sale is None, "the next customer")
+            for _more in range(30):
+                store.post(Notice(NoticeCode.CARD_GIVEN_BACK, (), 100, "EUR"))
+            await rest(showcase)
+            assert panel.banner.title == "The card went through: give €45.00 in cash back"
+            button = panel.banner.findChild(QPushButton)
+            assert isinstance(button, QPushButton)
+            assert button.text() == "I gave €45.00 back"
+            words = leave_words(showcase.console.desk)
+            assert words is not None
+            assert words.title == panel.banner.title
+            button.click()
+            await rest(showcase)
+            assert panel.banner.title == "€1.00 went back to a card"
+            assert button.text() == "Close"
+            assert leave_words(showcase.console.desk) is None
+            store.notices = ()
 
     qloop.run(scene())
