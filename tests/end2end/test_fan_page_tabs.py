@@ -115,3 +115,17 @@ async def test_a_browser_that_keeps_nothing_goes_on_with_a_key_of_another_device
             await other.click("#take-over")
             await second.pick_best()
     assert await house.holds(event) == 1
+
+
+async def test_a_page_of_which_a_part_does_not_come_is_not_empty(house: House) -> None:
+    """A script got lost on a bad network: something is there to read, and a way to try again."""
+    event = await house.event_with_room(paused=True)
+    async with fan_at(house, event) as fan:
+        page = fan.page
+        await page.devtools("Network.enable")
+        await page.devtools("Network.setBlockedURLs", urls=["*/plan.js"])
+        await page.reload()
+        await page.until_text("main", "One moment")
+        await page.devtools("Network.setBlockedURLs", urls=[])
+        await page.click("main a")
+        await page.until_view("join")
