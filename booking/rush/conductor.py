@@ -50,6 +50,11 @@ class Second:
     confirmed: int = 0
 
 
+_MISTAKES = frozenset({"400", "401", "403", "404", "405", "413", "415", "422"})
+_TURN_OVER = "403 admission-refused"
+"""Somebody whose turn is over: that happens."""
+
+
 @dataclass(slots=True)
 class Run:
     """What all senders have told so far."""
@@ -82,6 +87,15 @@ class Run:
             for tally in self.kinds.values()
             for answer, count in tally.answers.items()
             if answer[:1] == "5" and answer[:3] != "503"
+        )
+
+    def mistaken(self) -> int:
+        """Requests that were refused as mistakes. Nobody of the crowd makes one: a run of them measures refusals."""
+        return sum(
+            count
+            for tally in self.kinds.values()
+            for answer, count in tally.answers.items()
+            if answer[:3] in _MISTAKES and answer != _TURN_OVER
         )
 
 

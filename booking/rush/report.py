@@ -59,7 +59,12 @@ class Verdict:
         called sold is sold.
         """
         wrong = self.breaches or self.run.contradictions or self.run.server_errors() or self.faults
-        return not wrong and not self.fails_too_often and self.company.good
+        return not wrong and not self.fails_too_often and not self.is_mistaken and self.company.good
+
+    @property
+    def is_mistaken(self) -> bool:
+        """More than one request in a hundred was refused as a mistake: how fast the API says no was measured."""
+        return self.run.mistaken() > MOST_FAILED * self.run.count("offered")
 
     @property
     def fails_too_often(self) -> bool:
@@ -83,6 +88,7 @@ def as_json(verdict: Verdict) -> dict[str, object]:
         "contradictions": list(run.contradictions),
         "server_errors": run.server_errors(),
         "fails_too_often": verdict.fails_too_often,
+        "mistaken": run.mistaken(),
         "faults": list(verdict.faults),
         "confirmed_orders": run.confirmed,
         "seconds": round(run.elapsed_s, 3),
@@ -160,6 +166,11 @@ def _remarks(verdict: Verdict) -> list[str]:
         words.append(f"{run.server_errors()} answers were 5xx other than 503")
     if verdict.fails_too_often:
         words.append(f"{run.count('failed'):,} of {run.count('offered'):,} requests got no answer: more than 1 %")
+    if verdict.is_mistaken:
+        words.append(
+            f"{run.mistaken():,} of {run.count('offered'):,} requests were refused as mistakes (401, 403, 404, 422):"
+            " the latencies are of refusals"
+        )
     words += [f"not as it was meant to be: {what}" for what in verdict.faults]
     return words
 

@@ -12,7 +12,7 @@ from booking.plain_http.link import Links
 from booking.plain_http.message import BrokenAnswerError, request_bytes
 from booking.rush import office
 from booking.rush.conductor import Run
-from booking.rush.report import Verdict, as_lines
+from booking.rush.report import Verdict, as_json, as_lines
 from booking.rush.shopper import AGAIN, CHECKOUT, HOLD, MAP, PAY, RELEASE, STATUS
 from tests.server.small_api import Asked, Counted, Said, send, sender_plan, small_api
 
@@ -232,6 +232,22 @@ def test_a_run_in_which_many_got_no_answer_is_not_good() -> None:
     run.kinds[HOLD].broken(office.NO_CONNECTION, 10.0)
     assert not Verdict(run, 0, (), {}).good
     assert any("no answer" in line for line in as_lines(Verdict(run, 0, (), {})))
+
+
+def test_a_run_whose_requests_are_refused_as_mistakes_measures_nothing() -> None:
+    """Such as one with tokens of another system: each answer is there at once, and nobody has bought anything."""
+    run = Run()
+    run.kinds[HOLD].offered = 200
+    for status, code in ((409, "seats-taken"), (403, "admission-refused")):
+        for _ in range(50):
+            run.kinds[HOLD].answered(status, code, 0.002)
+    for status, code in ((401, "token-expired"), (404, "hold-not-found")):
+        run.kinds[HOLD].answered(status, code, 0.002)
+    assert Verdict(run, 0, (), {}).good, "one in a hundred"
+    run.kinds[HOLD].answered(422, "seat-unknown", 0.002)
+    assert not Verdict(run, 0, (), {}).good
+    assert as_json(Verdict(run, 0, (), {}))["mistaken"] == 3
+    assert any("refused as mistakes" in line for line in as_lines(Verdict(run, 0, (), {})))
 
 
 # ---------------------------------------------------------------- a whole visit
