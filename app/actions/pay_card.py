@@ -26,8 +26,9 @@ from app.actions.settle_card import apply_answer, settle_card, warn_of_differenc
 from app.actions.settle_earlier import last_trace_of, settle_earlier
 from app.core.errors import JournalError, TerminalUnsettledError
 from app.core.sale import Sale, SaleState, SaleStep
+from app.core.telling import Telling
 from app.devices.card_terminal import CardTerminal, Progress, TerminalError, TerminalOutcome, TerminalResult, Verdict
-from app.journal.terminal_record import Reversal, TerminalRecord
+from app.journal.terminal_record import Reversal, TerminalRecord, TerminalWord
 from backend_client.errors import BookingClientError
 from backend_client.wire import (
     Advice,
@@ -42,6 +43,12 @@ from backend_client.wire import (
 _log = logging.getLogger(__name__)
 STOPPED_HERE = "stopped-at-counter"
 _ENDED_BY_SOMEBODY = frozenset({"aborted", "cancelled-at-terminal"})
+_TELLING = {
+    TerminalOutcome.APPROVED: Telling.APPROVED,
+    TerminalOutcome.DECLINED: Telling.DECLINED,
+    TerminalOutcome.UNKNOWN: Telling.UNCLEAR,
+}
+_HEARD = frozenset(Telling)
 
 
 async def pay_card(desk: Desk, *, part_minor: int | None = None) -> Sale:
@@ -88,6 +95,8 @@ async def abort_card(desk: Desk) -> None:
     sale = desk.store.sale
     if desk.terminal is None or sale is None or sale.state is not SaleState.PAYING:
         return
+    if desk.store.terminal_progress in _HEARD:
+        return  # it has said its last word: there is nothing to stop any more
     if sale.payment is not None and sale.payment.kind is OperationKind.SALE:
         desk.store.wish_stop(True)
         await desk.terminal.abort()
@@ -157,7 +166,7 @@ class _Conversation:
 
     async def hold(self, sale: Sale) -> Sale:
         """Ask the terminal, journal and report what it says; the sale that comes of it."""
-        desk, operation_id = self.desk, self.record.operation_id
+        desk = self.desk
         trouble: TerminalError | None = None
         try:
             result = await self._pay()
@@ -170,8 +179,17 @@ class _Conversation:
             _log.exception("the card terminal's driver failed during a payment")
             result = TerminalResult(TerminalOutcome.UNKNOWN, 0, self.record.currency)
             word = word_of(result)
+        desk.store.put_terminal_progress(_TELLING[result.outcome].value)  # it has ended there; here it goes on
+        try:
+            return await self._tell(sale, result, word, trouble)
         finally:
             desk.store.put_terminal_progress("")
+
+    async def _tell(
+        self, sale: Sale, result: TerminalResult, word: TerminalWord, trouble: TerminalError | None
+    ) -> Sale:
+        """Journal and report the terminal's last word; the sale that comes of it."""
+        desk, operation_id = self.desk, self.record.operation_id
         if self.answer is not None:
             return await self._close_answered(sale, self.answer, result)
         try:

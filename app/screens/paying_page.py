@@ -15,6 +15,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from app.core.sale import Sale
+from app.core.telling import Telling
 from app.devices.card_terminal import Progress
 from app.i18n import _, figures, marked
 from app.screens import keys
@@ -36,7 +37,12 @@ _PROGRESS: Final[dict[str, tuple[str, int]]] = {
     Progress.APPROVED: (marked("Approved"), 3),
     Progress.DECLINED: (marked("Declined"), 3),
     Progress.FINISHING: (marked("Finishing…"), 3),
+    Telling.APPROVED: (marked("Approved. The booking system is being told…"), 3),
+    Telling.DECLINED: (marked("Declined. The booking system is being told…"), 3),
+    Telling.UNCLEAR: (marked("The terminal's answer is unclear. It is being looked up…"), 2),
 }
+_ENDED_THERE: Final = frozenset(Telling)
+"""The terminal has said its last word: there is nothing to stop any more, and no card to take again."""
 
 QUIET_S: Final = 15.0
 """A terminal that says nothing for so long may be dead."""
@@ -86,7 +92,7 @@ class PayingPage(QWidget):
             seconds = max(int((self._now() - self._begun_at).total_seconds()), 0)
             self.elapsed.setText(_("Running for {time}").format(time=figures().duration(seconds)))
         quiet = self._steady() - self._heard_at >= QUIET_S
-        self.park.setVisible(quiet and self.stop.isVisibleTo(self))
+        self.park.setVisible(quiet and self.steps.isVisibleTo(self))
 
     def show_sale(self, sale: Sale, progress: str, *, stop_wished: bool = False) -> None:
         """Show the running payment; `progress` is the terminal's code, empty before its first word."""
@@ -100,8 +106,14 @@ class PayingPage(QWidget):
         amount = sale.left_minor if sale.payment is None else sale.payment.amount_minor
         self._amount.setText(figures().money(amount, sale.currency))
         self.steps.setVisible(is_card)
-        self.stop.setVisible(is_card)
-        self._hint.setVisible(is_card)
+        ended = progress in _ENDED_THERE
+        self.stop.setVisible(is_card and not ended)
+        self._hint.setVisible(is_card and progress != Telling.DECLINED)
+        self._hint.setText(
+            _("Do not take the card again")
+            if ended
+            else _("If the bank has approved already, the payment goes through all the same.")
+        )
         self.show_time()
         if not is_card:
             self.progress.setText(_("The sale is being booked…"))
@@ -109,7 +121,7 @@ class PayingPage(QWidget):
         words, step = _PROGRESS.get(progress, _PROGRESS[Progress.CONNECTING])
         self.stop.setEnabled(not stop_wished)
         self.stop.set_label(_("Stop requested") if stop_wished else _("Stop the payment"))
-        if stop_wished:
+        if stop_wished and not ended:
             words = marked("Stop requested. Waiting for the terminal's answer…")
         self.progress.setText(_(words))
         self.progress.setAccessibleName(_(words))
@@ -117,7 +129,6 @@ class PayingPage(QWidget):
 
     def _build(self, theme: Theme) -> None:
         self._amount.setAccessibleName(_("Amount"))
-        self._hint.setText(_("If the bank has approved already, the payment goes through all the same."))
         card = frame("sunken")
         inside = column(theme, margin="large", gap="medium", parent=card)
         inside.addWidget(self._amount, 0, Qt.AlignmentFlag.AlignHCenter)

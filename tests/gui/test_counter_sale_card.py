@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+from uuid import UUID
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from pytestqt.qtbot import QtBot
 
-from app.core.sale import SaleState
+from app.core.sale import Sale, SaleId, SaleState
+from app.core.telling import Telling
 from app.devices.fake_terminal import Approve, AwaitAbort, Decline, LoseLine, Unreachable
-from backend_client.wire import HoldStatus
+from app.screens.paying_page import PayingPage, progress_words
+from backend_client.wire import EventId, HoldStatus
 from tests.gui.conftest import QLoop, calm, counter_of, hold, panel_of, pick, rest, sale_of, state_of, until
 from widgets.theme import Theme
 
@@ -161,3 +167,26 @@ def test_a_terminal_that_is_away_is_explained_and_cash_still_works(qloop: QLoop,
             await until(lambda: state_of(showcase) is SaleState.DONE, "a cash sale")
 
     qloop.run(scene())
+
+
+@pytest.mark.parametrize(
+    ("progress", "hint", "stop"),
+    [
+        ("asking-host", "If the bank has approved already, the payment goes through all the same.", True),
+        (Telling.APPROVED, "Do not take the card again", False),
+        (Telling.UNCLEAR, "Do not take the card again", False),
+        (Telling.DECLINED, None, False),
+    ],
+)
+def test_what_has_ended_at_the_terminal_cannot_be_stopped(
+    qtbot: QtBot, theme: Theme, progress: str, hint: str | None, *, stop: bool
+) -> None:
+    page = PayingPage(theme, lambda: datetime.now(UTC))
+    qtbot.addWidget(page)
+    sale = Sale(sale_id=SaleId(UUID(int=1)), event_id=EventId(1), currency="EUR", state=SaleState.PAYING)
+    page.show_sale(sale, progress, stop_wished=True)
+    assert page.stop.isVisibleTo(page) is stop
+    told = [part.text() for part in page.findChildren(QLabel) if part.isVisibleTo(page)]
+    assert progress_words("connecting") not in told
+    assert ("Stop requested. Waiting for the terminal's answer…" in told) is stop
+    assert (hint in told) if hint else ("Do not take the card again" not in told)

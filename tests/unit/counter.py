@@ -153,7 +153,7 @@ def open_journal(folder: Path) -> AsyncJournal:
     return AsyncJournal(Journal.open(folder))
 
 
-async def until(true: Callable[[], bool], within_s: float = 5.0) -> None:
+async def until(true: Callable[[], bool], within_s: float = 60.0) -> None:
     """Wait until `true()`; polls, and fails at the deadline."""
     async with asyncio.timeout(within_s):
         while not true():

@@ -297,8 +297,11 @@ def test_what_a_refusal_claims_follows_from_where_the_sale_stands(deed: str, sta
 @pytest.mark.parametrize(
     ("deed", "state", "said"),
     [
-        ("exact-cash", SaleState.HELD, "The cash is not booked: give the money back, or try again. The same step"
-         " is never done twice."),
+        (
+            "exact-cash",
+            SaleState.HELD,
+            "The cash is not booked: give the money back, or try again. The same step is never done twice.",
+        ),
         ("card", SaleState.HELD, "Nothing was charged. Try again: the same step is never done twice."),
         ("cash", SaleState.UNKNOWN, advice_for("answer-unknown").detail),
     ],

@@ -1,0 +1,13 @@
+"""What the console does with a terminal's last word while the sale is still PAYING."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Telling(StrEnum):
+    """Codes of `ConsoleStore.terminal_progress`, beside those that terminals say themselves."""
+
+    APPROVED = "telling-approved"
+    DECLINED = "telling-declined"
+    UNCLEAR = "telling-unclear"
