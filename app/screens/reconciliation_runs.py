@@ -31,6 +31,7 @@ from widgets.theme import Theme
 
 PROVIDERS: Final = ("sandbox", "stripe", "stripe-terminal", "zvt")
 """Offered from the start; whatever else is known from items and runs is added."""
+_BOX_PX: Final = 160
 _STATES: Final = {
     RunState.RUNNING: (marked("running"), "accent_text", "○"),
     RunState.DONE: (marked("done"), "success", "✓"),
@@ -205,6 +206,7 @@ class RunsPage(QWidget):
             for place, (name, code) in enumerate(wanted):
                 box.addItem(name, code)
                 box.setItemData(place, provider_and_code(code), Qt.ItemDataRole.ToolTipRole)
+            box.setMinimumWidth(max(_BOX_PX, *(box.width_of(name) for name, _code in wanted)))
             box.setCurrentIndex(max(box.findData(chosen), 0))
         now = self._store.clock.now()
         if now is not None:
@@ -221,7 +223,7 @@ class RunsPage(QWidget):
     def _build(self) -> None:
         theme = self._theme
         self.provider.setAccessibleName(_("Provider"))
-        self.provider.setMinimumWidth(160)
+        self.provider.setMinimumWidth(_BOX_PX)
         self.provider.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.day.setAccessibleName(_("Business day"))
         self.day.setPlaceholderText("2026-11-30")

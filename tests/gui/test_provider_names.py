@@ -147,6 +147,7 @@ def test_an_item_says_words_and_code_and_days_are_compared_by_code(qloop: QLoop,
             screen.show_tab(1)
             box = screen.runs.provider
             await until(lambda: box.findData("stripe-terminal") >= 0, "the choice")
+            assert all(box.minimumWidth() >= box.width_of(box.itemText(place)) for place in range(box.count()))
             box.setCurrentIndex(box.findText("Stripe card reader"))
             assert box.currentData() == "stripe-terminal"
             assert (
