@@ -8,6 +8,8 @@ import pytest
 
 from booking.domain.model import PaymentOperation
 from booking.domain.states import OperationKind
+from booking.services import issue_tickets
+from booking.sql import query
 from booking.store.database import Database
 from tests.server.box_office import Desk, fan, make_event
 from tests.server.refund_desk import captured
@@ -39,9 +41,21 @@ LOOK_UPS = {
         "SELECT start_run($1, 'sandbox', booking_now()::date, booking_now() - interval '1 day', booking_now(), 'x')"
         " WHERE $2::uuid IS NOT NULL"
     ),
-}  # fmt: skip
+}
+OF_AN_ORDER = {
+    "its tickets": query("read_tickets_of_order"),
+    "what of it can go back": query("read_refundable").replace("$2", "false"),
+    "whether it may be taken back": "SELECT WHERE why_not_take_back($1) = ''",
+    "what its tickets are worth": "SELECT WHERE value_of_tickets($1) > 0",
+    "lines without a ticket": "SELECT WHERE lines_without_ticket($1) = 0",
+    "its money": "SELECT FROM money_of_order($1)",
+    "the locks of who gives its money back": "SELECT FROM lock_order_for_money($1)",
+}
 
-_READ_WHOLE = "SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = 'payment_operations'"
+_READ_WHOLE = (
+    "SELECT sum(seq_scan) FROM pg_stat_xact_user_tables"
+    " WHERE relname IN ('payment_operations', 'tickets', 'orders', 'order_seats', 'reconciliation_items')"
+)
 
 
 @pytest.fixture
@@ -57,9 +71,21 @@ async def test_it_is_found_by_an_index(database: Database, charge: PaymentOperat
     capture: UUID = (
         await database.fetch("SELECT operation_id FROM payment_operations WHERE parent_id = $1", charge.operation_id)
     )[0]["operation_id"]
-    async with database.transaction() as connection:
-        # A table of a few rows is read whole because that is cheap; here, only where there is no other way.
+    await find_by_index(database, statement, charge.operation_id, capture)
+
+
+@pytest.mark.parametrize("statement", OF_AN_ORDER.values(), ids=OF_AN_ORDER.keys())
+async def test_what_belongs_to_an_order_is_found_by_an_index(
+    database: Database, charge: PaymentOperation, statement: str
+) -> None:
+    await issue_tickets.issue_for(database, [charge.order_id])
+    await find_by_index(database, statement, charge.order_id)
+
+
+async def find_by_index(db: Database, statement: str, *arguments: object) -> None:
+    """A table of a few rows is read whole because that is cheap; here, only where there is no other way."""
+    async with db.transaction() as connection:
         await connection.execute("SET LOCAL enable_seqscan = off")
         before = await connection.fetchval(_READ_WHOLE)
-        assert len(await connection.fetch(statement, charge.operation_id, capture)) == 1
+        assert len(await connection.fetch(statement, *arguments)) == 1
         assert await connection.fetchval(_READ_WHOLE) == before
