@@ -9,6 +9,7 @@ from app.actions.desk import Desk
 from app.actions.leave_sale import after_cancel
 from app.actions.let_go import GIVEN_UP, give_up_order, let_go
 from app.actions.pay_sale import decline_stray, find_order
+from app.actions.pick_seats import HOLD
 from app.actions.propose_seats import offer_after_loss, offer_after_orphans
 from app.core.errors import NothingPickedError, SaleNotReadyError
 from app.core.sale import PAYABLE, EndReason, Sale, SaleState, SaleStep
@@ -39,7 +40,7 @@ async def hold_picked(desk: Desk) -> Sale:
             when an earlier answer was lost.
         AnswerUnknownError: no answer; still HOLDING.
     """
-    with desk.once("hold") as first:
+    with desk.once(HOLD) as first:
         sale = desk.sale()
         if not first:
             return sale

@@ -18,6 +18,9 @@ from app.core.seat_rows import Flags
 from backend_client.errors import BookingRefusedError
 from backend_client.wire import MAX_SEATS_PER_HOLD, ErrorCode, OrphanRule
 
+HOLD = "hold"
+"""The step that asks for what is picked; see `Desk.running`."""
+
 
 def toggle_seat(desk: Desk, seat_no: int) -> Sale:
     """Pick a seat, or let it go again. The first pick begins a sale; picks are the person's own and not held yet.
@@ -72,9 +75,9 @@ def party_at(desk: Desk, before: Sale, seats: Sequence[int]) -> Sale:
 
 
 def clear_picks(desk: Desk) -> None:
-    """Let all picks go; a sale past picking stays."""
+    """Let all picks go; a sale past picking stays, and one whose hold is being asked for."""
     sale = desk.store.sale
-    if sale is not None and sale.state is SaleState.PICKING:
+    if sale is not None and sale.state is SaleState.PICKING and HOLD not in desk.running:
         put_picks(desk, sale, None)
 
 
@@ -168,6 +171,8 @@ def picking_sale(desk: Desk) -> Sale:
     event = desk.store.event
     if event is None:
         raise SaleNotReadyError("no event is open")
+    if HOLD in desk.running:
+        raise SaleNotReadyError("the hold is being asked for")  # it asks for what was picked: a pick now would be lost
     sale = desk.store.sale
     if sale is None or sale.state in ENDED or (sale.state is SaleState.PICKING and sale.event_id != event.event_id):
         return Sale(sale_id=SaleId(uuid7()), event_id=event.event_id, currency=event.currency)

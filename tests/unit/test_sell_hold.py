@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from app.actions.finish_sale import park_sale, resume_parked
@@ -12,17 +14,18 @@ from app.actions.pick_seats import clear_picks, pick_seats, set_price_type, togg
 from app.core.errors import (
     NotAllowedError,
     NothingPickedError,
+    SaleNotReadyError,
     SeatNotPickableError,
     TooManySeatsError,
 )
-from app.core.sale import EndReason, SaleState
+from app.core.sale import EndReason, Sale, SaleState
 from app.core.store import Connection, NoticeCode
 from app.devices.fake_terminal import Decline
 from backend_client.errors import AnswerUnknownError, BookingRefusedError, ServiceUnavailableError
 from backend_client.seat_frames import StaffStatus
 from backend_client.testing import Fault
 from backend_client.wire import Role
-from tests.unit.counter import Counter
+from tests.unit.counter import Counter, until
 
 
 def statuses(counter: Counter, *seats: int) -> list[int]:
@@ -52,6 +55,35 @@ async def test_hold_key_is_the_same_after_a_lost_answer_and_new_for_new_picks(co
     keys = {call.key for call in counter.server.calls if call.path.endswith("/holds")}
     assert len(keys) == 1
     assert len(counter.server.house.holds) == 1
+
+
+@pytest.mark.parametrize("late", ["another seat", "the same seat", "all of them"])
+async def test_no_pick_is_lost_in_a_hold_that_is_being_asked_for(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch, late: str
+) -> None:
+    """The disk is slow: the screen still shows the picks, and what the hold asks for is decided already (P1)."""
+    desk, written = counter.desk, asyncio.Event()
+    save = desk.journal.save_sale
+
+    async def save_late(sale: Sale) -> None:
+        await written.wait()
+        await save(sale)
+
+    for seat in (0, 1):
+        toggle_seat(desk, seat)
+    monkeypatch.setattr(desk.journal, "save_sale", save_late)
+    holding = asyncio.create_task(hold_picked(desk))
+    await until(lambda: "hold" in desk.running, within_s=60.0)
+    assert counter.sale.state is SaleState.PICKING
+    if late == "all of them":
+        clear_picks(desk)
+    else:
+        with pytest.raises(SaleNotReadyError):
+            toggle_seat(desk, 2 if late == "another seat" else 1)
+    assert counter.sale.seats == {0, 1}
+    written.set()
+    assert (await holding).seats == {0, 1}
+    assert counter.sale.state is SaleState.HELD
 
 
 async def test_hold_is_refused_while_the_authority_is_away(counter: Counter) -> None:
