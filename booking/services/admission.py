@@ -7,10 +7,12 @@ nothing, and no other way to a hold goes past it. Tills are not asked; their hol
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import UTC, datetime
 from time import monotonic
+from typing import Any, TypeVar
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -25,6 +27,8 @@ from booking.store.database import Database
 _ASK_AGAIN_AFTER_S = 1.0
 _MOST_EVENTS = 1_000
 
+T = TypeVar("T")
+
 
 class AdmissionGate:
     """The gate of one process. `counts`: holds let in, those of tills that need no token, refusals by their reason."""
@@ -34,6 +38,7 @@ class AdmissionGate:
         self._keys: Mapping[str, Ed25519PublicKey] = {}
         self._keys_read_at = -_ASK_AGAIN_AFTER_S
         self._asks: dict[int, tuple[float, bool]] = {}
+        self._asking: dict[object, asyncio.Task[Any]] = {}
         self.counts: Counter[str] = Counter()
 
     async def admit(self, caller: Caller, event_id: int, token: str, session_secret: str, key: str) -> None:
@@ -77,7 +82,7 @@ class AdmissionGate:
         except UnknownAdmissionKeyError:
             if monotonic() - self._keys_read_at < _ASK_AGAIN_AFTER_S:
                 raise
-            await self._read_keys()
+            await self._once("keys", self._read_keys)
             return admission_token.read(token, self._keys, now)
 
     async def _asks_for_admission(self, event_id: int) -> bool:
@@ -86,10 +91,27 @@ class AdmissionGate:
         known = self._asks.get(event_id)
         if known is not None and now - known[0] < _ASK_AGAIN_AFTER_S:
             return known[1]
+        return await self._once(event_id, lambda: self._ask(event_id, now))
+
+    async def _once(self, what: object, ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """One question for all who want to know meanwhile: a slow database is not asked by each of a crowd."""
+        asking = self._asking.get(what)
+        if asking is None:
+            asking = self._asking[what] = asyncio.create_task(ask(), name="admission-gate")
+            asking.add_done_callback(lambda task: self._on_answered(what, task))
+        found: T = await asyncio.shield(asking)
+        return found
+
+    def _on_answered(self, what: object, asking: asyncio.Task[Any]) -> None:
+        del self._asking[what]
+        if not asking.cancelled():
+            asking.exception()  # taken note of, should nobody have waited
+
+    async def _ask(self, event_id: int, now: float) -> bool:
         row = await self._db.fetchrow(query("asks_for_admission"), event_id)
         asks = row is not None and bool(row["admission"])
         if asks:
-            await self._read_keys()
+            await self._once("keys", self._read_keys)
         if len(self._asks) >= _MOST_EVENTS:
             self._asks.clear()
         self._asks[event_id] = (now, asks)
