@@ -46,12 +46,12 @@ class SettingRow(QWidget):
         self._line = row(theme)
         self._line.addWidget(self.name, 1)
         self._line.addWidget(self.control)
-        self.words.setVisible(bool(self.words.text()))
-        self.note.hide()
         page = column(theme, gap="tight", parent=self)
         page.addLayout(self._line)
         page.addWidget(self.words)
         page.addWidget(self.note)
+        self.words.setVisible(bool(self.words.text()))  # in its place: without a parent it would be a window
+        self.note.hide()
         self.control.typed.connect(self._on_control_typed)
 
     def show_setting(self, subject: Subject, typing: Typing, *, may: bool, why_not: str) -> None:

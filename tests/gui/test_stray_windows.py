@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
+from app.screens.settings_form import SettingRow
 from tests.gui.conftest import QLoop, counter_of, rest
 from widgets.theme import Theme
 
@@ -47,12 +48,14 @@ def test_building_every_screen_shows_no_window_but_ours(
 ) -> None:
     async def scene() -> None:
         async with counter_of(tmp_path, "ada") as showcase:
-            screens = showcase.console.window.screens
-            for screen in (screens.orders, screens.reconciliation, screens.ops, screens.settings, screens.counter):
-                screens.go_to(screen)
+            window = showcase.console.window
+            for code in ("orders", "reconciliation", "ops", "settings", "counter"):
+                window.screen_requested.emit(code)  # as a person goes there: what they show is read
                 await rest(showcase)
-            showcase.console.window.language_chosen.emit("ja")
-            await rest(showcase)
+            assert window.screens.settings.findChildren(SettingRow)
+            for language in ("ja", "en"):
+                window.language_chosen.emit(language)
+                await rest(showcase)
             for size in ((1920, 1080), (853, 533)):
                 showcase.console.window.resize(*size)
                 await rest(showcase)
