@@ -104,7 +104,7 @@ async def test_t9_a_stop_at_the_reader_is_told_as_it_ended(reader_till: ReaderTi
     await reader_till.hold()
     desk = reader_till.counter.desk
     paying = asyncio.create_task(pay_reader(desk))
-    await until(lambda: desk.store.terminal_progress == "present-card", 20)
+    await until(lambda: desk.store.terminal_progress == "present-card")
     await stop_reader(desk)
     sale = await asyncio.wait_for(paying, 60)
     assert (sale.state, sale.decline_code) == (SaleState.DECLINED, "withdrawn")
