@@ -163,7 +163,7 @@ class OrderPage(QFrame):
         facts = [
             (_("Amount"), shown.money(order.amount_minor, order.currency), ""),
             (_("Event"), found.event_name if found is not None else names.get(order.event_id, ""), ""),
-            (_("Buyer"), found.buyer if found is not None else "", ""),
+            (_("Buyer or counter"), found.buyer if found is not None else "", ""),
             (_("Made"), shown.date_time(order.created_at, zone), ""),
         ]
         facts += [(_("Can go back"), charge_line(charge, order.currency), "") for charge in detail.charges]

@@ -33,7 +33,7 @@ TYPING_MS = 250
 """A pause in typing after which it is looked for."""
 _PLANS = (
     ColumnPlan(112, 1, 0), ColumnPlan(120, 1, 1), ColumnPlan(90, 0, 2), ColumnPlan(110, 2, 4), ColumnPlan(130, 2, 3),
-    ColumnPlan(100, 1, 5), ColumnPlan(150, 1, 6), ColumnPlan(64, 0, 7),
+    ColumnPlan(128, 1, 5), ColumnPlan(196, 1, 6), ColumnPlan(64, 0, 7),
 )  # fmt: skip
 
 
@@ -60,7 +60,7 @@ class OrdersScreen(QWidget):
         self.untaken = UntakenBanner(theme, store)
         columns = (
             CellColumn(_("Order"), bold=True), CellColumn(_("State")), CellColumn(_("Amount"), trailing=True),
-            CellColumn(_("Seats")), CellColumn(_("Event")), CellColumn(_("Buyer")), CellColumn(_("Made")),
+            CellColumn(_("Seats")), CellColumn(_("Event")), CellColumn(_("Buyer or counter")), CellColumn(_("Made")),
             CellColumn(_("Items"), trailing=True),
         )  # fmt: skip
         self.model = CellTableModel(columns, self)

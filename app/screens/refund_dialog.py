@@ -182,9 +182,13 @@ class RefundDialog(AnswerDialog):
 
     def _same_words(self) -> str:
         kinds = {charge.kind for charge in self.detail.charges}
-        if kinds == {OperationKind.CASH}:
+        if self._all_in_cash:
             return _("In cash, as it was paid")
         return _("Back to where it came from") if OperationKind.CASH in kinds else _("Back to the card")
+
+    @property
+    def _all_in_cash(self) -> bool:
+        return {charge.kind for charge in self.detail.charges} == {OperationKind.CASH}
 
     # ------------------------------------------------------------ wiring
 
@@ -210,6 +214,7 @@ class RefundDialog(AnswerDialog):
             for charge in self.detail.charges:
                 inside.addWidget(label(charge_line(charge, order.currency), kind="caption", tone="muted", wrap=True))
             inside.addLayout(self._pair(self._ways, self.same, self.cash))
+            self.cash.setVisible(not self._all_in_cash)  # it would be the same drawer under another name
         inside.addLayout(self._pair(self._seats, self.to_sale, self.blocked))
         said = label(_("Reason"))
         said.setBuddy(self.reason)

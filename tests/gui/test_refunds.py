@@ -13,9 +13,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from app.screens.refund_dialog import RefundDialog
 from backend_client.testing import Fault
 from backend_client.testing_house import RefusalError
-from backend_client.wire import ErrorCode, OperationStatus, RefundWay, TicketStatus
+from backend_client.wire import ErrorCode, OperationKind, OperationStatus, RefundWay, TicketStatus
 from tests.gui.conftest import ALWAYS, QLoop, rest, until
 from tests.gui.money_stage import (
     open_order,
@@ -295,5 +296,28 @@ def test_how_money_went_back_is_told_with_its_order_and_to_who_gave_it(
             assert not screen.page.outcome.isVisible()
             assert screen.banner.isHidden() == (who == "the next person")
             assert (orders[0].number in screen.banner.title) == (who == "the same person")
+
+    qloop.run(scene())
+
+
+@pytest.mark.parametrize("kinds", [("cash",), ("sale",), ("sale", "cash")])
+def test_there_is_a_choice_of_ways_only_where_the_ways_differ(
+    qloop: QLoop, theme: Theme, tmp_path: Path, kinds: tuple[str, ...]
+) -> None:
+    """Of an order that was paid in cash the drawer is the one way, and has one name."""
+
+    async def scene() -> None:
+        async with orders_of(tmp_path) as (showcase, orders):
+            await open_order(showcase, orders[0])
+            detail = showcase.console.desk.store.orders.detail
+            assert detail is not None
+            charge = detail.charges[0]
+            charges = tuple(replace(charge, kind=OperationKind(kind)) for kind in kinds)
+            of_kinds = replace(detail, charges=charges)
+            window = showcase.console.window
+            dialog = RefundDialog(theme, of_kinds, window, refund=True, may_exceed=True)
+            assert dialog.cash.isVisibleTo(dialog) is (kinds != ("cash",))
+            assert dialog.same.isChecked()
+            dialog.deleteLater()
 
     qloop.run(scene())
