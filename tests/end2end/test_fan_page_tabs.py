@@ -100,6 +100,21 @@ async def test_a_browser_that_keeps_nothing_speaks_another_language_without_losi
             assert await page.shows('main[data-view="waiting"]')
 
 
+async def test_tabs_of_a_browser_that_keeps_nothing_share_nothing_and_all_work(house: House) -> None:
+    """None of them could take the event from another one: that is kept over a reload."""
+    event = await house.event_with_room(paused=True)
+    async with fan_at(house, event) as fan:
+        page = fan.page
+        async with keeping_nothing(page):
+            await fan.come()
+            await page.until_view("join")
+        await page.new_tab()
+        async with keeping_nothing(page):
+            await fan.come()
+            await fan.join()
+            await page.until_view("waiting")
+
+
 async def test_a_browser_that_keeps_nothing_goes_on_with_a_key_of_another_device(house: House) -> None:
     event = await house.event_with_room()
     async with fan_at(house, event) as first, house.browsers.lent() as other:

@@ -100,9 +100,10 @@ export const takesTab = {
   },
 };
 
-// One tab at a time works on an event. Calls `lost` when another tab takes over; returns whether this one has it.
+// One tab at a time works on an event. Calls `lost` when another tab takes over; returns whether this one has it. Tabs that
+// keep nothing have nothing in common, and each its own account.
 export async function onlyTab(eventId, lost, {steal = false} = {}) {
-  if (!navigator.locks) return true;
+  if (!navigator.locks || !kept) return true;
   const name = `taquilla.event.${eventId}`;
   const take = (options) => new Promise((resolve) => {
     let has = false;
