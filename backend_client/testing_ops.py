@@ -269,6 +269,9 @@ class OpsDesk:
         if change.expected_version != settings.version:
             raise RefusalError(ErrorCode.SETTINGS_CHANGED)
         given = {name: value for name in _NUMBERS if (value := getattr(change, name)) is not None}
+        pauses = change.mode is AdmissionMode.PAUSED and settings.mode is not AdmissionMode.PAUSED
+        if pauses and control.room is None:
+            raise RefusalError(ErrorCode.EVENT_HAS_NO_ROOM)
         changes = tuple(OpsLogChange(name=name, was=str(getattr(settings, name)), now=str(value))
                         for name, value in given.items())  # fmt: skip
         if settings.mode is not AdmissionMode.PAUSED:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
@@ -16,9 +16,16 @@ _NAME_ROLE = Qt.ItemDataRole.UserRole + 1
 class ChoiceBox(QComboBox):
     """As `QComboBox`; the wheel scrolls what is around it and never changes a price by accident."""
 
+    picked = Signal()
+    """Something was chosen from the open list, another one or the same; not by the arrows of the closed box."""
+
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._was_open = QTimer(self)
+        self._was_open.setSingleShot(True)
+        self._was_open.setInterval(0)
+        self.activated.connect(self._on_activated)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setStyleSheet(
             f"QComboBox::drop-down {{ border: 0; width: {_ROOM_PX}px; }}"
@@ -62,6 +69,16 @@ class ChoiceBox(QComboBox):
             QPolygonF([QPointF(x - half, y - half / 2), QPointF(x, y + half / 2), QPointF(x + half, y - half / 2)])
         )
         painter.end()
+
+    def hidePopup(self) -> None:
+        """What was chosen is told right after the list is gone."""
+        super().hidePopup()
+        self._was_open.start()
+
+    def _on_activated(self) -> None:
+        if self._was_open.isActive():
+            self._was_open.stop()
+            self.picked.emit()
 
     def wheelEvent(self, event: object) -> None:
         if hasattr(event, "ignore"):

@@ -48,6 +48,9 @@ class StatusBanner(QFrame):
         self._button.setText(action)
         self._button.setAccessibleName(action)
         self._button.setVisible(bool(action))
+        # A button is higher than a line of words, which stands in the middle beside it.
+        beside = Qt.AlignmentFlag.AlignVCenter if action and not detail else Qt.AlignmentFlag.AlignTop
+        self._row.setAlignment(self._mark, beside)
         self.setAccessibleName(title)
         self.setAccessibleDescription(detail)
         if self.property("tone") != tone:
@@ -76,6 +79,7 @@ class StatusBanner(QFrame):
         words.addWidget(self._title)
         words.addWidget(self._detail)
         row: QBoxLayout = QHBoxLayout(self)
+        self._row = row
         row.setContentsMargins(*[theme.space("medium")] * 4)
         row.setSpacing(theme.space("small"))
         row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)

@@ -429,13 +429,13 @@ class OpsBoard:
         return self._live
 
     def newest(self, name: str) -> float | None:
-        """A figure of the newest second, of the watched event or of the house; None: not known."""
+        """A figure of the newest second; None: not known. What an event has of its own is the watched one's alone: the
+        house's is of all events together.
+        """
         if self.figures is None:
             return None
         event = self.event
-        if event is not None and name in event.figures:
-            return event.figures[name]
-        return self.figures.house.get(name)
+        return (self.figures.house if event is None or name not in EVENT_NAMES else event.figures).get(name)
 
     @property
     def waiting_sessions(self) -> int:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from babel import Locale
-from babel.dates import format_date, format_skeleton, format_time, get_timezone_name
+from babel.dates import format_date, format_skeleton, format_time, get_timezone_gmt, get_timezone_name
 from babel.lists import format_list
 from babel.numbers import format_currency, format_decimal, format_percent, get_currency_symbol, get_decimal_symbol
 from babel.units import format_unit
@@ -95,6 +95,10 @@ class Figures:
     def zone(self, at: datetime, zone: str) -> str:
         """The venue's zone in words, for people who sit in another one: `Singapore Standard Time`."""
         return str(get_timezone_name(at.astimezone(zone_of(zone)), locale=self.locale))
+
+    def zone_offset(self, at: datetime, zone: str) -> str:
+        """The same where there is little room: `GMT+08:00`."""
+        return str(get_timezone_gmt(at.astimezone(zone_of(zone)), "long", locale=self.locale))
 
     def duration(self, seconds: int) -> str:
         """Seconds → `4:59`, `1:00:00`; never below zero."""

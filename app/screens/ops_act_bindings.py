@@ -49,7 +49,9 @@ class OpsActBindings(QObject):
         self._pending: Callable[[], Awaitable[Advice | None]] | None = None
         self._act_dialog: ActDialog | None = None
         self._asked_about: OpsEventFigures | None = None
-        """The event of an act whose words do not name it."""
+        """The event that an act is about, if any."""
+        self._is_so: Callable[[], bool] | None = None
+        """Whether what the act has just said is so on the board now."""
         self._typing = QTimer(self)
         self._typing.setSingleShot(True)
         self._typing.setInterval(PREVIEW_MS)
@@ -124,6 +126,8 @@ class OpsActBindings(QObject):
         answer = await change_admission(self._desk)
         if answer is None:
             return None
+        version = answer.settings.version
+        self._is_so = lambda: self._board.control is not None and self._board.control.settings.version == version
         return Advice(_("Admission is set: {mode}").format(mode=mode_words(answer.settings.mode)), "", "success")
 
     # ------------------------------------------------------------ pausing
@@ -142,7 +146,7 @@ class OpsActBindings(QObject):
         except NotSignedInError:
             raise
         except BookingClientError as error:
-            self._screen.tell(advice_for_error(error))
+            self._tell(advice_for_error(error), watched)
             return
         if not self._is_watched(event):
             return  # meanwhile the person has turned to something else: nothing is asked over that
@@ -152,9 +156,15 @@ class OpsActBindings(QObject):
         async def act() -> Advice:
             await change_event_status(self._desk, event, dialog.reason.text(), pause=pause)
             done = _("The sale is paused: {event}") if pause else _("On sale again: {event}")
+            self._is_so = lambda: self._is_paused(event) is pause
             return Advice(done.format(event=event.name), "", "success")
 
-        await self._ask(dialog, "event-status", act)
+        await self._ask(dialog, "event-status", act, about=watched)
+
+    def _is_paused(self, event: EventDetail) -> bool | None:
+        """Whether its sale is paused, as it was told last; None: nothing is told of it now."""
+        told = () if self._board.figures is None else self._board.figures.events
+        return next((one.status == EventStatus.PAUSED for one in told if one.event_id == event.event_id), None)
 
     def _is_watched(self, event: EventDetail) -> bool:
         return self._window.screens.current is self._screen and self._board.event_id == event.event_id
@@ -174,25 +184,32 @@ class OpsActBindings(QObject):
 
     async def _ask_room(self) -> None:
         self._screen.admission.pause_room.set_busy(False)
-        control = self._board.control
+        control, watched = self._board.control, self._board.event
         if control is None:
             return
+        name = "" if watched is None else watched.name
         settings = control.settings
         pause = settings.mode is not AdmissionMode.PAUSED
         mode = AdmissionMode.PAUSED if pause else settings.mode_before_pause
         if pause:
-            title, yes = _("Pause the waiting room?"), _("Pause the room")
+            title, yes = _("Pause the waiting room of {event}?").format(event=name), _("Pause the room")
             words = _("Nobody is let in from now on. Who is inside goes on shopping; who waits keeps the place.")
         else:
-            title, yes = _("Resume the waiting room?"), _("Resume the room")
+            title, yes = _("Resume the waiting room of {event}?").format(event=name), _("Resume the room")
             words = _("People are let in again, gently at first. Mode: {mode}").format(mode=mode_words(mode))
         dialog = ActDialog(self._window.theme, title, words, yes, self._window, danger=pause)
 
         async def act() -> Advice:
             await set_admission_mode(self._desk, control, mode, dialog.reason.text())
-            return Advice(_("The room is paused") if pause else _("The room lets people in again"), "", "success")
+            self._is_so = lambda: self._is_room_paused() is pause
+            done = _("The room is told to pause: {event}") if pause else _("The room is told to go on: {event}")
+            return Advice(done.format(event=name), "", "success")
 
-        await self._ask(dialog, "room-status", act, about=self._board.event)
+        await self._ask(dialog, "room-status", act, about=watched)
+
+    def _is_room_paused(self) -> bool | None:
+        control = self._board.control
+        return None if control is None else control.settings.mode is AdmissionMode.PAUSED
 
     # ------------------------------------------------------------ sessions
 
@@ -248,6 +265,7 @@ class OpsActBindings(QObject):
         dialog, act, about = self._act_dialog, self._pending, self._asked_about
         if dialog is None or act is None:
             return
+        self._is_so = None
         try:
             words = await act()
         except NotSignedInError:
@@ -260,7 +278,7 @@ class OpsActBindings(QObject):
             dialog.set_busy(False)
             dialog.accept()
         if words is not None:
-            self._tell(words, about)
+            self._tell(words, about, self._is_so)
 
     def _tell_refused(self, dialog: ActDialog, words: Advice, about: OpsEventFigures | None) -> None:
         if self._act_dialog is dialog:
@@ -268,11 +286,10 @@ class OpsActBindings(QObject):
         else:
             self._tell(words, about)
 
-    def _tell(self, words: Advice, about: OpsEventFigures | None) -> None:
-        """Say it; where another event is watched by now, the words name theirs."""
-        if about is not None and about.event_id != self._board.event_id:
-            words = replace(words, title=figures().joined((about.name, words.title)))
-        self._screen.tell(words)
+    def _tell(self, words: Advice, about: OpsEventFigures | None, is_so: Callable[[], bool] | None = None) -> None:
+        """Say it, and of which event; of one that is not watched any more nobody looks whether it is still so."""
+        watched = about is not None and about.event_id == self._board.event_id
+        self._screen.tell(words, about, is_so if watched else None)
 
     @property
     def _screen(self) -> OpsScreen:

@@ -85,6 +85,12 @@ class OpsAdmissionPanel(QWidget):
         session = self._store.session
         return session is not None and session.may(Permission.TUNE_ADMISSION)
 
+    @property
+    def has_no_room(self) -> bool:
+        """Whether there is no room to be paused, as far as is known; one that is set to be paused may be resumed."""
+        control = self._board.control
+        return control is not None and control.room is None and control.settings.mode is not AdmissionMode.PAUSED
+
     # ------------------------------------------------------------ what is shown
 
     def show_part(self, part: OpsPart) -> None:
@@ -116,8 +122,8 @@ class OpsAdmissionPanel(QWidget):
             self._trouble.setText(advice_for(self._board.control_trouble).title)
 
     def _reason_words(self, control: AdmissionControl) -> str:
-        if control.settings.version == 0 and control.room is None:
-            return _("This event has no waiting room yet.")
+        if control.room is None:
+            return no_room_words()
         if not control.is_steered and (control.settings.mode is not AdmissionMode.PAUSED or _lets_in(control)):
             return _("No controller is at work: the room keeps its rate.")
         if control.cause is None:
@@ -235,15 +241,17 @@ class OpsAdmissionPanel(QWidget):
         self._room_state.setText(self._room_words(control))
         set_tone(self._room_state, "warn" if stopped or (control is not None and _is_in_trouble(control)) else "")
         self.pause_room.set_label(_("Resume the room…") if stopped else _("Pause the room…"))
-        self.pause_room.setEnabled(control is not None and self.may_change)
+        self.pause_room.setEnabled(control is not None and self.may_change and not self.has_no_room)
+        self.pause_room.setToolTip(no_room_words() if self.has_no_room else "")
+        self.pause_room.setAccessibleDescription(self.pause_room.toolTip())
 
     def _room_words(self, control: AdmissionControl | None) -> str:
         if control is None:
             return "–"
-        if control.settings.mode is AdmissionMode.PAUSED and not _lets_in(control):
-            return _("Paused: nobody is let in")
         if control.room is None:
             return _("No room")
+        if control.settings.mode is AdmissionMode.PAUSED and not _lets_in(control):
+            return _("Paused: nobody is let in")
         cause = control.room.problem_cause
         why = "" if cause is None else cause_words(cause, control.room.problem)
         if not control.room.is_there:
@@ -388,6 +396,11 @@ class OpsAdmissionPanel(QWidget):
         self.keep.action_requested.connect(self._on_keep_requested)
         self.pause_event.action_requested.connect(self.event_pause_requested)
         self.pause_room.action_requested.connect(self.room_pause_requested)
+
+
+def no_room_words() -> str:
+    """Why nothing here would hold anybody up."""
+    return _("This event has no waiting room. To stop fans, pause the sale.")
 
 
 def _lets_in(control: AdmissionControl) -> bool:

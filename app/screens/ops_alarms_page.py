@@ -20,12 +20,14 @@ from app.models.cell_table import Cell, CellColumn, CellRow, CellTableModel
 from app.screens import ops_keys
 from app.screens.inbox_page import event_zone
 from app.screens.ops_rule_words import level_words, sign_of
+from app.screens.ops_times import times_words
 from app.screens.ops_words import delay_words, exact_words, figure_name, severity_mark, severity_words, value_words
 from app.screens.words import Advice, advice_for
 from backend_client.wire import OpsAlarm, OpsAlarmRule, OpsSeverity
 from widgets.async_button import AsyncButton
 from widgets.build import column, label, row
 from widgets.data_table import ColumnPlan, DataTable
+from widgets.elided_label import ElidedLabel
 from widgets.focus import take_focus
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
@@ -72,6 +74,8 @@ class OpsAlarmsPage(QWidget):
         self.sound = TickBox(theme, _("A sound for new alarms"))
         self._calm = label(_("Every figure keeps its limit."), tone="success")
         self._trouble = label(tone="warn", wrap=True)
+        self.clock_words = ElidedLabel()
+        self.clock_words.setProperty("tone", "muted")
         self._build(theme)
 
     @property
@@ -127,6 +131,7 @@ class OpsAlarmsPage(QWidget):
         self.rules.show_rows([CellRow(rule.rule, _rule_cells(rule)) for rule in board.rules])
         if self.rule_table.current_row < 0 and board.rules:
             self.rule_table.choose_row(0)
+        self.clock_words.setText(times_words(self._store, board.event_id))
         self.show_time()
         self._trouble.setVisible(bool(board.alarms_trouble))
         if board.alarms_trouble:
@@ -201,7 +206,7 @@ class OpsAlarmsPage(QWidget):
         head = row(theme, gap="medium")
         head.addWidget(self._calm)
         head.addWidget(self._trouble)
-        head.addStretch(1)
+        head.addWidget(self.clock_words, 1)
         head.addWidget(self.sound)
         head.addWidget(self.acknowledge)
         page = column(theme, gap="small", parent=self)

@@ -102,7 +102,9 @@ class OpsLivePage(QWidget):
         if not self.isVisible():
             return
         board, span = self._board, self.span
-        offset = datetime.fromtimestamp(span.end_s, UTC).astimezone(zone_of(self._zone)).utcoffset()
+        edge, zone = datetime.fromtimestamp(span.end_s, UTC), self._zone
+        offset = edge.astimezone(zone_of(zone)).utcoffset()
+        self.charts.show_zone((figures().zone(edge, zone), figures().zone_offset(edge, zone)))
         self.charts.show_stale(board.view.is_live and is_stale(board, self._steady()))
         self.charts.show_data(self._table, span, 0.0 if offset is None else offset.total_seconds())
 

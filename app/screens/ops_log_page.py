@@ -12,6 +12,7 @@ from app.i18n import _, figures, ngettext
 from app.models.cell_table import Cell, CellColumn, CellRow, CellTableModel
 from app.screens.inbox_page import event_zone
 from app.screens.ops_cause_words import cause_words
+from app.screens.ops_times import times_words
 from app.screens.ops_words import action_words, change_words, figure_of, kind_words, subject_words, who_words
 from app.screens.words import Advice, advice_for
 from backend_client.wire import OpsLogEntry, OpsLogKind
@@ -19,6 +20,8 @@ from widgets.async_button import AsyncButton
 from widgets.build import column, label, row, text_field
 from widgets.choice_box import ChoiceBox
 from widgets.data_table import ColumnPlan, DataTable
+from widgets.elided_label import ElidedLabel
+from widgets.focus import take_focus
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 from widgets.tick_box import TickBox
@@ -57,6 +60,8 @@ class OpsLogPage(QWidget):
         self.refresh = AsyncButton(_("Load again"))
         self.export = AsyncButton(_("Save as a file…"))
         self._count = label(tone="muted")
+        self.clock_words = ElidedLabel()
+        self.clock_words.setProperty("tone", "muted")
         self._empty = label(kind="lead", tone="muted", wrap=True)
         self._pages = QStackedWidget()
         self._build(theme)
@@ -91,6 +96,7 @@ class OpsLogPage(QWidget):
         self.more.setVisible(board.log_next is not None)
         self.export.setEnabled(bool(kept))
         self._count.setText(self._count_words(len(kept)))
+        self.clock_words.setText(times_words(self._store, board.event_id))
         self._show_trouble()
         self._empty.setText(self._empty_words())
         self._pages.setCurrentWidget(self.table if kept else self._empty)
@@ -133,7 +139,7 @@ class OpsLogPage(QWidget):
     def focus_first(self) -> None:
         """Put the keyboard on the table, once there is one: letters and figures are keys there, and no text."""
         self._waits = not self.shown
-        (self.refresh if self._waits else self.table).setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.refresh if self._waits else self.table)
 
     # ------------------------------------------------------------ wiring
 
@@ -154,7 +160,8 @@ class OpsLogPage(QWidget):
         head.addWidget(self.finder, 1)
         head.addWidget(self.kind)
         head.addWidget(self.event_only)
-        foot.addWidget(self._count, 1)
+        foot.addWidget(self._count)
+        foot.addWidget(self.clock_words, 1)
         for button in (self.more, self.export, self.refresh):
             foot.addWidget(button)
         page = column(theme, gap="small", parent=self)
@@ -164,6 +171,7 @@ class OpsLogPage(QWidget):
         page.addLayout(foot)
         self.finder.textChanged.connect(self._on_filter_changed)
         self.kind.currentIndexChanged.connect(self._on_filter_changed)
+        self.kind.picked.connect(self.focus_first)
         self.event_only.clicked.connect(self._on_filter_changed)
         self.more.action_requested.connect(self.more_requested)
         self.refresh.action_requested.connect(self.refresh_requested)
@@ -181,7 +189,7 @@ class OpsLogPage(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.text() == "/" or event.matches(QKeySequence.StandardKey.Find):
-            self.finder.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            take_focus(self.finder, Qt.FocusReason.ShortcutFocusReason)
             self.finder.selectAll()
             event.accept()
         elif event.key() == Qt.Key.Key_Escape and self.finder.hasFocus():

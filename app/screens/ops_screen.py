@@ -15,19 +15,19 @@ from app.i18n import _, figures
 from app.screens import ops_keys
 from app.screens.ops_admission_panel import OpsAdmissionPanel
 from app.screens.ops_alarms_page import OpsAlarmsPage
+from app.screens.ops_banner import OpsBanner
 from app.screens.ops_blockers_page import OpsBlockersPage
 from app.screens.ops_live_page import OpsLivePage
 from app.screens.ops_log_page import OpsLogPage
 from app.screens.ops_wall import OpsWall
 from app.screens.ops_words import MARKS, TONES, state_detail, state_title
-from app.screens.words import Advice
-from backend_client.wire import EventId
+from app.screens.words import Advice, advice_for
+from backend_client.wire import EventId, OpsEventFigures
 from widgets.async_button import AsyncButton
 from widgets.build import column, row, scrolling
 from widgets.choice_box import ChoiceBox
 from widgets.focus import take_focus
 from widgets.state_line import StateLine
-from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
 LIVE, BLOCKERS, ALARMS, LOG = range(4)
@@ -56,7 +56,7 @@ class OpsScreen(QWidget):
         self.state = StateLine(theme)
         self.tabs = QTabBar()
         self.large = QToolButton()
-        self.banner = StatusBanner(theme)
+        self.banner = OpsBanner(theme, store.ops)
         self.live = OpsLivePage(theme, store, steady)
         self.admission = OpsAdmissionPanel(theme, store)
         self.blockers = OpsBlockersPage(theme, store, steady)
@@ -129,9 +129,11 @@ class OpsScreen(QWidget):
             self.focus_first()
         self.large_requested.emit(large)
 
-    def tell(self, words: Advice) -> None:
-        """Say it where the person looks."""
-        self.banner.tell(words.tone, words.title, words.detail)
+    def tell(
+        self, words: Advice, event: OpsEventFigures | None = None, is_so: Callable[[], bool] | None = None
+    ) -> None:
+        """Say it where the person looks; see `OpsBanner.tell_of`."""
+        self.banner.tell_of(words, event, is_so)
 
     def focus_first(self) -> None:
         """Put the keyboard where work starts."""
@@ -171,6 +173,7 @@ class OpsScreen(QWidget):
         if part & (OpsPart.FIGURES | OpsPart.ALARMS | OpsPart.STATE):
             self._show_state()
             self._show_tabs()
+        self.banner.show_board()
         if self._is_large:
             self.wall.show_part(part)
             return
@@ -252,6 +255,8 @@ class OpsScreen(QWidget):
         self._show_tabs()
         self.tabs.currentChanged.connect(self._on_tab_changed)
         self.event_box.currentIndexChanged.connect(self._on_event_changed)
+        self.event_box.picked.connect(self.focus_first)
+        self.banner.action_requested.connect(self._on_banner_closed)
         self.large.clicked.connect(self._on_large_clicked)
 
     def _build_event_box(self) -> None:
@@ -268,6 +273,10 @@ class OpsScreen(QWidget):
         chosen = self.event_box.itemData(place)
         if chosen is not None:
             self.event_chosen.emit(EventId(chosen))
+
+    def _on_banner_closed(self) -> None:
+        self.banner.clear()
+        self.focus_first()
 
     def _on_large_clicked(self) -> None:
         self.show_large(True)
@@ -310,6 +319,8 @@ class OpsScreen(QWidget):
             return self._turn_large
         if event.key() == Qt.Key.Key_Escape:
             return self._leave_field
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.event_box.hasFocus():
+            return self.focus_first  # the event is chosen: letters are keys of the page again
         modified = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if modified or isinstance(QApplication.focusWidget(), QLineEdit):
             return None
@@ -318,19 +329,26 @@ class OpsScreen(QWidget):
             Qt.Key.Key_1: lambda: self.show_page(LIVE), Qt.Key.Key_2: lambda: self.show_page(BLOCKERS),
             Qt.Key.Key_3: lambda: self.show_page(ALARMS), Qt.Key.Key_4: lambda: self.show_page(LOG),
             Qt.Key.Key_S: self._to_admission,
-            Qt.Key.Key_P: lambda: _press(admission.pause_event), Qt.Key.Key_R: lambda: _press(admission.pause_room),
+            Qt.Key.Key_P: lambda: _press(admission.pause_event), Qt.Key.Key_R: self._press_room,
             Qt.Key.Key_K: lambda: _press(self.alarms.acknowledge), Qt.Key.Key_X: lambda: _press(self.blockers.end),
             Qt.Key.Key_L: lambda: _press(self.alarms.change),
         }  # fmt: skip
         return wishes.get(event.key())
+
+    def _press_room(self) -> None:
+        """A key that does nothing says why."""
+        if self.admission.pause_room.isVisible() and self.admission.has_no_room:
+            self.tell(advice_for("event-has-no-room"), self._board.event)
+        else:
+            _press(self.admission.pause_room)
 
     def _turn_large(self) -> None:
         self.show_large(not self._is_large)
 
     def _leave_field(self) -> None:
         """Esc belongs to this screen, whatever is open at the counter: it goes from what is typed to the charts."""
-        if self.admission.isAncestorOf(QApplication.focusWidget() or QWidget()):
-            self.live.focus_first()
+        if self.admission.isAncestorOf(QApplication.focusWidget() or QWidget()) or self.event_box.hasFocus():
+            self.focus_first()
 
     def _to_admission(self) -> None:
         self.show_page(LIVE)

@@ -15,7 +15,7 @@ from app.core.store import ConsoleStore
 from app.i18n import _, figures
 from app.screens.inbox_page import event_zone
 from app.screens.ops_words import MARKS, TONES, alarm_words, figure_name, state_detail, state_title, value_words
-from backend_client.wire import OpsFigure, OpsSeverity
+from backend_client.wire import AdmissionMode, EventStatus, OpsFigure, OpsSeverity
 from widgets.big_figure import BigFigure
 from widgets.build import column, label, row
 from widgets.charts import ChartTable, CurveLook, Span
@@ -26,6 +26,7 @@ from widgets.theme import Theme
 F = OpsFigure
 _ALARM_LINES = 3
 _ROOM_FOR_ALARMS_PX = 620
+_OF_A_ROOM = frozenset({F.ROOM_WAITING, F.ROOM_WAIT_S, F.ADMISSION_MEASURED_PER_MIN})
 _ALARMED = frozenset({Health.WARNING, Health.CRITICAL})
 
 
@@ -51,6 +52,7 @@ class OpsWall(QWidget):
         self.state = StateLine(theme, "figure")
         self._event = ElidedLabel()
         self._event.setProperty("type", "title")
+        self.standing = label(kind="title", tone="warn")
         self._clock = label(kind="title")
         self._hint = label(_("F11 goes back"), tone="muted")
         self._tiles = _tiles()
@@ -75,7 +77,8 @@ class OpsWall(QWidget):
             return
         now = self._store.clock.now()
         zone = event_zone(self._store, self._board.event_id)
-        self._clock.setText("" if now is None else figures().clock(now, zone))
+        told = "" if now is None else f"{figures().clock(now, zone)} {figures().zone_offset(now, zone)}"
+        self._clock.setText(told)
         if is_stale(self._board, self._steady()) is not self._shows_old:
             self.show_all()  # nothing came to say so
         self._show_state()
@@ -85,6 +88,7 @@ class OpsWall(QWidget):
         board = self._board
         event = board.event
         self._event.setText(_("All events") if event is None else event.name)
+        self.standing.setText(self._standing_words())
         source = board.live
         self._table = ChartTable(source.times, source.columns, source.gap_s)
         end_s = float(source.times[-1]) if len(source.times) else 1.0
@@ -94,6 +98,16 @@ class OpsWall(QWidget):
             shown.tell(*self._words(tile, old=old))
             shown.show_path(self._table, span)
         self._show_state()
+
+    def _standing_words(self) -> str:
+        """That people have stopped something here: no figure says so, and none is over its limit for it."""
+        event, control = self._board.event, self._board.control
+        said = {EventStatus.PAUSED.value: _("Sale paused"), EventStatus.CANCELLED.value: _("Cancelled")}
+        words = [] if event is None else [said.get(event.status, "")]
+        room = None if control is None or control.settings.mode is not AdmissionMode.PAUSED else control.room
+        if room is not None and not room.is_letting_in:
+            words.append(_("Room paused"))
+        return figures().joined(words)
 
     def _show_state(self) -> None:
         state = state_of(self._board, self._steady())
@@ -118,7 +132,7 @@ class OpsWall(QWidget):
             other = self._board.newest(tile.second)
             more = f"{tile.second_words}: {'–' if other is None else value_words(tile.second, other)}"
         if value is None:
-            return "–", _("Not known"), "off", more
+            return "–", _("No room") if self._is_of_no_room(tile) else _("Not known"), "off", more
         written = value_words(tile.name, value)
         if old:
             return written, _("Old"), "off", more
@@ -135,9 +149,14 @@ class OpsWall(QWidget):
             return written, _("Too high"), "bad" if bad else "trouble", named
         return written, _("Well") if self._board.rule_of(tile.name) is not None else "", "good", more
 
+    def _is_of_no_room(self, tile: _Tile) -> bool:
+        control = self._board.control
+        return tile.name in _OF_A_ROOM and control is not None and control.room is None
+
     def _build(self, theme: Theme) -> None:
         head = row(theme, gap="large")
         head.addWidget(self._event, 1)
+        head.addWidget(self.standing)
         head.addWidget(self._clock)
         grid = QGridLayout()
         grid.setSpacing(theme.space("medium"))

@@ -19,6 +19,10 @@ SETTING_ADVICE: Final[dict[str, tuple[str, str]]] = {
         marked("The booking system does not know this alarm any more"),
         marked("Nothing was done. Read the alarms again."),
     ),
+    "event-has-no-room": (
+        marked("There is no waiting room that could be paused"),
+        marked("To stop fans, pause the sale."),
+    ),
     "settings-not-read": (
         marked("The settings have not been read yet"),
         marked("Nothing is changed that was not seen. Load them first."),

@@ -70,7 +70,7 @@ def test_admission_is_looked_at_before_it_is_set_and_a_reason_is_asked_for(
             assert board.draft.is_empty
             assert panel.fields["cap_per_minute"].text() == "900"
             assert server.ops.log[-1].reason == "The derby begins"
-            assert screen_of(showcase).banner.title == "Admission is set: Automatic"
+            assert screen_of(showcase).banner.title == "La Traviata · Admission is set: Automatic"
 
     qloop.run(scene())
 
@@ -164,7 +164,7 @@ def test_the_room_is_paused_and_goes_back_to_the_mode_before(qloop: QLoop, theme
                 dialog.send.click()
                 await until(partial(has_mode, showcase, wanted), "the mode")
                 await rest(showcase)
-            assert screen.banner.title == "The room lets people in again"
+            assert screen.banner.title == "The room is told to go on: La Traviata"
 
     qloop.run(scene())
 

@@ -149,6 +149,22 @@ def test_seconds_of_the_event_stand_beside_those_of_the_house() -> None:
     assert board.newest("hold_p99_ms") is None
 
 
+def test_what_an_event_has_of_its_own_is_never_the_sum_of_all_events() -> None:
+    """The house says 5 in all waiting rooms; that nothing is told of this event's is not 5."""
+    others: dict[str, float] = {
+        OpsFigure.ROOM_WAITING: 5.0,
+        OpsFigure.ADMISSION_SET_PER_MIN: 192.0,
+        OpsFigure.LOCK_WAITS: 2.0,
+    }
+    board, told = OpsBoard(), figures(1, house=others)
+    board.put_figures(replace(told, events=(replace(told.events[0], figures={}),)), heard_at=100.0)
+    board.choose_event(EventId(1))
+    assert board.event is not None
+    assert [board.newest(name) for name in others] == [None, None, 2.0]
+    board.choose_event(None)
+    assert [board.newest(name) for name in others] == [5.0, 192.0, 2.0]
+
+
 def test_an_older_statement_is_left_out_and_silence_of_the_database_adds_no_sample() -> None:
     board = board_at(5)
     board.put_figures(figures(4), heard_at=101.0)

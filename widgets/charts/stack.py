@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from widgets.charts.series import ChartTable, Limit, Span, StripPlan
 from widgets.charts.strip import ChartStrip
 from widgets.charts.time_axis import TimeAxis
+from widgets.focus import take_focus
 from widgets.theme import Theme
 
 TWO_COLUMNS_PX = 760
@@ -76,6 +77,11 @@ class ChartStack(QWidget):
         """A strip by its key."""
         return next(strip for strip in self.strips if strip.plan.key == key)
 
+    def show_zone(self, zone: tuple[str, ...]) -> None:
+        """Whose clock the time axis has, in words, the longest first."""
+        for axis in self.axes:
+            axis.show_zone(zone)
+
     def show_data(self, table: ChartTable, span: Span, offset_s: float = 0.0) -> None:
         """Show these samples in this span; `offset_s` is how far the wall clock is ahead of UTC."""
         self._table, self._span, self._offset_s = table, span, offset_s
@@ -112,7 +118,7 @@ class ChartStack(QWidget):
 
     def focus_first(self) -> None:
         """Put the keyboard on the strip that had it."""
-        self.strips[self._current].setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(self.strips[self._current])
 
     def _show(self) -> None:
         ticks = self.axes[0].ticks_of(self._span, self._offset_s)

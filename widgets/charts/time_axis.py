@@ -14,6 +14,7 @@ from widgets.charts.strip import HEAD_PX, SCALE_PX
 from widgets.theme import Theme
 
 _TICK_PX = 70
+_EDGE_PX = 6
 
 
 class TimeAxis(QWidget):
@@ -29,6 +30,7 @@ class TimeAxis(QWidget):
         self._span = Span(0.0, 1.0)
         self._ticks: tuple[float, ...] = ()
         self._cross: float | None = None
+        self._zone: tuple[str, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def ticks_of(self, span: Span, offset_s: float) -> tuple[float, ...]:
@@ -45,6 +47,21 @@ class TimeAxis(QWidget):
         if time_s != self._cross:
             self._cross = time_s
             self.update()
+
+    def show_zone(self, zone: tuple[str, ...]) -> None:
+        """Say whose clock it is, before the instants: the first of these words that has room, the last one cut."""
+        if zone != self._zone:
+            self._zone = zone
+            self.setToolTip(zone[0] if zone else "")
+            self.update()
+
+    @property
+    def zone_words(self) -> str:
+        """What stands before the instants."""
+        metrics, room = QFontMetrics(self._theme.font("caption")), HEAD_PX - 2 * _EDGE_PX
+        fitting = (words for words in self._zone if metrics.horizontalAdvance(words) <= room)
+        last = self._zone[-1] if self._zone else ""
+        return next(fitting, metrics.elidedText(last, Qt.TextElideMode.ElideRight, room))
 
     @property
     def _mirrored(self) -> bool:
@@ -71,6 +88,9 @@ class TimeAxis(QWidget):
         painter.setFont(self._theme.font("caption"))
         painter.setPen(self._theme.color("text_muted"))
         taken = None if self._cross is None else self._box(painter, self._cross)
+        left = self.width() - HEAD_PX + _EDGE_PX if self._mirrored else _EDGE_PX
+        room = QRectF(left, 0.0, HEAD_PX - 2 * _EDGE_PX, float(painter.fontMetrics().height()))
+        painter.drawText(room, Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter, self.zone_words)
         for tick in self._ticks:
             box = self._box(painter, tick)
             if taken is None or not box.adjusted(-4, 0, 4, 0).intersects(taken):
