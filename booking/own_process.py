@@ -32,6 +32,7 @@ def log_to_standard_error() -> None:
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)-7s %(name)s: %(message)s"
     )
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # a line a request: workers ask their room each second
 
 
 def write_ready_file(path: Path | None, facts: dict[str, object]) -> None:

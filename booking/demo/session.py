@@ -84,6 +84,7 @@ async def _session(options: argparse.Namespace, folder: Path) -> int:
             sys.stdout.write(tour_words(folders.tour_report, pictures))
             sys.stdout.flush()
         else:
+            say(who_may_sign_in(stack.passwords, in_terminal=sys.stderr.isatty()))
             code = await _show_console(run, folders)
         if options.stay or options.no_console:
             say("staying until standard input ends")
@@ -92,9 +93,21 @@ async def _session(options: argparse.Namespace, folder: Path) -> int:
         return code
 
 
+def who_may_sign_in(passwords: Mapping[str, str], *, in_terminal: bool) -> str:
+    """How somebody else takes over at the demo's counter, or gives a second person's word.
+
+    The passwords are new at each start. They are for the eyes at a terminal: where the words may go into a file, the
+    file that only its owner may read is named instead.
+    """
+    if not in_terminal:
+        return "passwords for signing in as somebody else: in stack.json, with --stay"
+    people = "".join(f"\n  {name:<8}{role:<12}{passwords[name]}" for role, name in PEOPLE.items())
+    return f"sign in as somebody else with (until this demo ends):{people}"
+
+
 async def _show_console(run: ConsoleRun, folders: DemoFolders) -> int:
     process = await run.start(folders.log("console"))
-    say(f"the console is open, {run.name} is signed in; closing it stops the demo")
+    say(f"the console opens and signs {run.name} in; closing it stops the demo")
     try:
         code = await process.wait()
     finally:

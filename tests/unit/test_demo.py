@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from booking.demo.command import ROLES, default_folder
 from booking.demo.console import ConsoleRun, tour_words
 from booking.demo.people import PEOPLE
 from booking.demo.progress import step
-from booking.demo.session import has_screen
+from booking.demo.session import has_screen, who_may_sign_in
 from booking.demo.stack import DemoFolders
 
 # Stands for a process of the demo: says that it works, and ends when told to, by a file or by a signal.
@@ -227,3 +228,11 @@ async def test_child_that_is_stopped_is_not_started_again(child: Child) -> None:
     async with asyncio.timeout(60):
         await keeper
     assert child.ready == ready
+
+
+def test_at_a_terminal_it_says_with_what_others_sign_in_and_elsewhere_nothing_secret() -> None:
+    passwords = {name: f"secret-of-{name}" for name in PEOPLE.values()}
+    told = who_may_sign_in(passwords, in_terminal=True)
+    for role, name in PEOPLE.items():
+        assert re.search(rf"{name} +{role} +secret-of-{name}$", told, re.MULTILINE)
+    assert "secret" not in who_may_sign_in(passwords, in_terminal=False)
