@@ -5,6 +5,7 @@ What the API does not take stays in sight at this till until it does, or until s
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from contextlib import suppress
 
@@ -37,7 +38,8 @@ async def pay_out(desk: Desk, order: Order, operation: PaymentOperation) -> Paym
     desk.store.put_paid_out(desk.store.paid_out | {operation.operation_id})
     unwritten: JournalError | None = None
     try:
-        await desk.journal.begin_cash_return(record)
+        # Also when the console is closed meanwhile: nothing but this knows that the money has left the drawer.
+        await asyncio.shield(asyncio.ensure_future(desk.journal.begin_cash_return(record)))
     except JournalError as error:
         unwritten = error
     try:
@@ -88,7 +90,12 @@ async def look_at_untaken(desk: Desk) -> None:
         BookingClientError, JournalError: it cannot be read; nothing changes.
     """
     for one in desk.store.orders.untaken:
-        order = await desk.client.order(one.order_id)
+        try:
+            order = await desk.client.order(one.order_id)
+        except BookingRefusedError as error:
+            if not error.is_word:
+                raise
+            continue  # it does not know the order
         found = (operation for operation in order.operations if operation.operation_id == one.operation_id)
         if any(operation.status is OperationStatus.SUCCEEDED for operation in found):
             await desk.journal.end_cash_return(one.operation_id, taken=True)

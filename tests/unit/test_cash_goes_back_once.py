@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from app.core.errors import JournalAfterAskingError, JournalWriteError, NotAllow
 from app.core.order_search import OrderQuery
 from app.core.sale import SaleState
 from app.core.store import NoticeCode
+from app.journal.terminal_record import CashReturn
 from backend_client.errors import BookingClientError
 from backend_client.testing import Fault
 from backend_client.wire import OperationKind, OperationStatus, OrderId, PaymentOperation, Role
@@ -119,6 +121,34 @@ async def test_a_parked_sale_ends_with_its_last_money_too(counter: Counter) -> N
     counter.server.heal()
     await follow_returns(counter.desk)
     assert counter.desk.store.parked == ()
+
+
+async def test_a_console_that_is_closed_meanwhile_has_written_down_what_the_clerk_said(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is slow, and the window is closed at that moment: at the next start nobody pays it out again."""
+    asked, written = asyncio.Event(), asyncio.Event()
+    begin = counter.desk.journal.begin_cash_return
+
+    async def begin_late(record: CashReturn) -> None:
+        asked.set()
+        await written.wait()
+        await begin(record)
+
+    monkeypatch.setattr(counter.desk.journal, "begin_cash_return", begin_late)
+    saying = asyncio.create_task(pay_out(counter))
+    await asked.wait()
+    saying.cancel()
+    await asyncio.gather(saying, return_exceptions=True)
+    written.set()
+    async with asyncio.timeout(60):
+        while not await counter.desk.journal.cash_returns():
+            await asyncio.sleep(0)
+    again = counter.restart(counter.desk.journal)
+    await again.open()
+    await resume_open_sales(again.desk)
+    assert refunds(again) == [OperationStatus.SUCCEEDED], "the API hears it, and nobody is asked for it again"
+    assert waiting(again) == ()
 
 
 @pytest.mark.parametrize("reached", [True, False])
