@@ -13,6 +13,7 @@ import platform
 import sys
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any, Final
 
@@ -71,6 +72,9 @@ from widgets.theme import apply_theme, undressed
 
 DONE, FOUND_WRONG, WRONG_USE, CANNOT_REACH = 0, 1, 2, 3
 _PARENT_LOOK_MS: Final = 1000
+_LOG_BYTES: Final = 5_000_000
+_LOGS_BEFORE: Final = 3
+"""A till runs for years: its log never fills the disk on which its sales are written down."""
 _NOBODY_SEES: Final = frozenset({"offscreen", "minimal"})
 _LOG = logging.getLogger("taquilla.console")
 
@@ -332,7 +336,7 @@ def _watch_parent(owner: QObject, on_gone: Callable[[], None], parent_pid: int |
 
 
 def _log_to(path: Path) -> None:
-    handler = logging.FileHandler(path, encoding="utf-8")
+    handler = RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=_LOGS_BEFORE, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     root = logging.getLogger()
     root.addHandler(handler)
