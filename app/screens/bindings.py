@@ -41,7 +41,7 @@ from app.screens.plan_bindings import PlanBindings
 from app.screens.plan_editor import PlanEditorScreen
 from app.screens.reconciliation_bindings import ReconciliationBindings
 from app.screens.reconciliation_screen import ReconciliationScreen
-from app.screens.refusal_words import refusal_words
+from app.screens.refusal_words import refusal_words, words_once_back
 from app.screens.sale_bindings import KNOWN_ERRORS, SaleBindings
 from app.screens.second_bindings import SecondBindings
 from app.screens.settings_bindings import SettingsBindings
@@ -313,9 +313,11 @@ class Bindings(QObject):
             self._go_to_sign_in()
         if not isinstance(error, KNOWN_ERRORS):
             self.failed.emit(name, error)
-        self._tell(name, refusal_words(name, error, self._desk.store.sale, counted=self.sale.payments.counted))
+        sale, counted = self._desk.store.sale, self.sale.payments.counted
+        once_back = words_once_back(name, error, sale, counted=counted)
+        self._tell(name, refusal_words(name, error, sale, counted=counted), once_back)
 
-    def _tell(self, name: str, words: Advice) -> None:
+    def _tell(self, name: str, words: Advice, once_back: Advice | None = None) -> None:
         screens = self._window.screens
         if name == "start" and self._desk.store.session is None:
             self._go_to_sign_in()
@@ -327,7 +329,7 @@ class Bindings(QObject):
         elif isinstance(screens.current, _TELLS):
             screens.current.tell(words)
         else:
-            screens.counter.panel.tell(words)
+            screens.counter.panel.tell(words, once_back)
 
     def tell_failure(self, kind: str) -> None:
         """A failure that nobody caught: one calm message, the trace is in the log (D3)."""

@@ -91,6 +91,7 @@ class CounterScreen(QWidget):
             (Change.TERMINAL, self.panel.show_progress),
             (Change.FEED, self._show_feed),
             (Change.NOTICES, self._show_notices),
+            (Change.CONNECTION, self.panel.show_connection),
         )
         for part, show in parts:
             if change & part:

@@ -8,7 +8,7 @@ from typing import Final
 from app.core.sale import PAYABLE, Sale, SaleState
 from app.i18n import _, marked
 from app.screens.words import Advice, advice_for_error, return_words
-from backend_client.errors import AnswerUnknownError
+from backend_client.errors import AnswerUnknownError, ServiceUnavailableError
 from backend_client.wire import OperationKind
 
 _PAYING_DEEDS: Final = frozenset({"card", "cash", "exact-cash", "part"})
@@ -29,6 +29,15 @@ def refusal_words(deed: str, error: object, sale: Sale | None, *, counted: bool 
     if standing and isinstance(error, AnswerUnknownError):
         return replace(advice, detail=f"{standing} {_never_twice(standing)}")
     return replace(advice, detail=" ".join(part for part in (standing, advice.detail) if part))
+
+
+def words_once_back(deed: str, error: object, sale: Sale | None, *, counted: bool = False) -> Advice | None:
+    """What takes the place of `refusal_words` once the booking system answers again; None when they stay true."""
+    if getattr(error, "code", "") != ServiceUnavailableError.code or deed in _RETURN_DEEDS:
+        return None
+    by_cash = deed in _CASH_DEEDS or (counted and deed in _MAY_BE_CASH)
+    standing = _standing_words(deed, sale, by_cash=by_cash)
+    return Advice(_("The booking system answers again"), standing or _("Try again what did not work."), "success")
 
 
 def _standing_words(deed: str, sale: Sale | None, *, by_cash: bool) -> str:

@@ -9,7 +9,7 @@ from app.core.notices import newest_to_hear
 from app.core.sale import Sale, SaleId, SaleState
 from app.core.session import Permission
 from app.core.settlement import with_paid_out
-from app.core.store import ConsoleStore, Notice, NoticeCode
+from app.core.store import Connection, ConsoleStore, Notice, NoticeCode
 from app.i18n import _, figures, ngettext
 from app.screens import keys
 from app.screens.notice_words import answer_words, notice_words
@@ -89,6 +89,7 @@ class SalePanel(QFrame):
         self._shown_state: SaleState | None = None
         self._notice: Notice | None = None
         self._refusal_at: _Place | None = None
+        self._once_back: Advice | None = None
         self.sale_page = SalePage(theme, store)
         self.paying_page = PayingPage(theme, store.clock.now_here)
         self.unknown_page = UnknownPage(theme, store.clock.now_here)
@@ -209,15 +210,25 @@ class SalePanel(QFrame):
         words = notice_words(self._notice)
         self.banner.tell(words.tone, words.title, words.detail, answer_words(self._notice))
 
-    def tell(self, words: Advice) -> None:
-        """Say something that is no notice of the store: a step that was refused. It is said at this step alone."""
+    def tell(self, words: Advice, once_back: Advice | None = None) -> None:
+        """Say something that is no notice of the store: a step that was refused. It is said at this step alone.
+
+        `once_back` is said instead as soon as the booking system answers again.
+        """
         self._notice = None
+        self._once_back = once_back
         self._refusal_at = self._place()
         self.banner.tell(words.tone, words.title, words.detail, _("Close"))
+
+    def show_connection(self) -> None:
+        """That the booking system does not answer is said no longer than it is so."""
+        if self._once_back is not None and self._store.connection is Connection.ONLINE:
+            self.tell(self._once_back)
 
     def forget_refusal(self) -> None:
         """The next step has begun, or the sale is another one: what was refused is read."""
         self._refusal_at = None
+        self._once_back = None
         self.show_notices()
 
     def _place(self) -> _Place:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.core.sale import SaleState
 from app.devices.fake_terminal import Decline
 from backend_client.testing import Fault
-from tests.gui.conftest import QLoop, counter_of, hold, panel_of, pick, rest, sale_of, state_of, until
+from tests.gui.conftest import QLoop, calm, counter_of, hold, panel_of, pick, rest, sale_of, state_of, until
 from widgets.theme import Theme
 
 
@@ -119,3 +120,28 @@ def test_a_cut_link_shows_the_map_as_stale_and_heals_s5(qloop: QLoop, theme: The
             assert screens.strip.feed.state == "good"
 
     qloop.run(scene())
+
+
+@pytest.mark.parametrize("deed", ["hold", "exact-cash"])
+def test_that_the_booking_system_is_away_is_said_no_longer_than_it_is_so(
+    qloop: QLoop, theme: Theme, tmp_path: Path, deed: str
+) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await (pick(showcase) if deed == "hold" else hold(showcase))
+            panel = panel_of(showcase)
+            button = panel.sale_page.hold if deed == "hold" else panel.sale_page.exact_cash
+            await calm(button)
+            showcase.server.fail(Fault.UNREACHABLE, "/", times=500)
+            button.click()
+            await until(panel.banner.isVisible, "the refusal")
+            assert panel.banner.title == "The booking system does not answer"
+            showcase.server.heal()
+            await until(lambda: panel.banner.title == "The booking system answers again", "the way back")
+            booked = "The cash is not booked: give the money back, or try again."
+            assert panel.banner.detail == ("Try again what did not work." if deed == "hold" else booked)
+            await rest(showcase)
+            button.click()
+            await until(panel.banner.isHidden, "the next step")
+
+    qloop.run(scene(), 60)
