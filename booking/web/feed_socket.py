@@ -131,8 +131,18 @@ async def stream_until_closed(socket: WebSocket, stream: Streaming, ends_at: dat
             if isinstance(result, Exception) and not is_gone(result):
                 log.error("feed failed", exc_info=result)
     if not ended:
-        with suppress(Exception):  # it may be going at this very moment
-            await socket.close(wire.FEED_TOKEN_EXPIRED, "the access token has expired")
+        await close_in_time(socket, wire.FEED_TOKEN_EXPIRED, "the access token has expired")
+
+
+async def close_in_time(socket: WebSocket, code: int, reason: str = "") -> None:
+    """Say goodbye, and do not wait for ever for who takes nothing: the connection ends with the call in any case.
+
+    A client that has stopped reading takes no frame that says so either; its place and its memory would be its own for
+    as long as it keeps the connection.
+    """
+    with suppress(Exception):  # it may be going at this very moment
+        async with asyncio.timeout(SEND_PATIENCE_S):
+            await socket.close(code, reason)
 
 
 async def _hear_close(socket: WebSocket) -> None:
@@ -181,7 +191,7 @@ class Stream:
         except TimeoutError:
             log.info("event %d: a feed client takes no frames, dropped", self._feed.projection.event_id)
             self._meter.client_dropped()
-            await socket.close(SLOW_CONSUMER)
+            await close_in_time(socket, SLOW_CONSUMER)
 
     async def _send_next(self, socket: WebSocket) -> None:
         if self._feed.projection.epoch != self._epoch or not self._is_continuable():

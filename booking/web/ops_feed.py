@@ -19,7 +19,7 @@ from booking.services.sign_in import expiry_of_token
 from booking.web import addresses
 from booking.web.calls import Route, Services
 from booking.web.feed_patience import SEND_PATIENCE_S
-from booking.web.feed_socket import SLOW_CONSUMER, deny, stream_until_closed
+from booking.web.feed_socket import SLOW_CONSUMER, close_in_time, deny, stream_until_closed
 from booking.web.gate import bearer_token, caller_for
 from booking.web.ops_broadcast import SERVERS_SEND, OpsBroadcast
 
@@ -67,4 +67,4 @@ class OpsStream:
             await self._broadcast.follow(socket.scope.get(SERVERS_SEND, socket.send))
         except TimeoutError:
             log.info("a client of the figures takes no frames, dropped")
-            await socket.close(SLOW_CONSUMER)
+            await close_in_time(socket, SLOW_CONSUMER)

@@ -61,7 +61,7 @@ class SlowSocket:
         await self.gate.wait()
         self.frames.append(frame)
 
-    async def close(self, code: int) -> None:
+    async def close(self, code: int, _reason: str = "") -> None:
         self.closed_with = code
 
     async def until(self, count: int) -> None:

@@ -163,7 +163,7 @@ async def test_one_that_takes_nothing_is_cut_and_the_others_go_on(monkeypatch: p
     async def send_text(_: str) -> None:
         return None
 
-    async def close(code: int) -> None:
+    async def close(code: int, _reason: str = "") -> None:
         closed.append(code)
 
     socket: Any = SimpleNamespace(scope={SERVERS_SEND: stuck}, send=None, send_text=send_text, close=close)
