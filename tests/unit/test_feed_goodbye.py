@@ -23,7 +23,8 @@ class Stuck:
         self.closed_with: list[int] = []
 
     async def receive(self) -> dict[str, str]:
-        return await asyncio.get_running_loop().create_future()
+        never: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
+        return await never
 
     async def close(self, code: int, _reason: str = "") -> None:
         self.closed_with.append(code)
