@@ -82,8 +82,8 @@ async def test_no_pick_is_lost_in_a_hold_that_is_being_asked_for(
             toggle_seat(desk, 2 if late == "another seat" else 1)
     assert counter.sale.seats == {0, 1}
     written.set()
-    assert (await holding).seats == {0, 1}
-    assert counter.sale.state is SaleState.HELD
+    held = await holding
+    assert (held.state, held.seats) == (SaleState.HELD, frozenset({0, 1}))
 
 
 async def test_hold_is_refused_while_the_authority_is_away(counter: Counter) -> None:
