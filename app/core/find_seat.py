@@ -70,8 +70,8 @@ class SeatIndex:
         typed = list(words_of(text[:_MOST_TYPED]))
         words = [word for word in typed if word not in self._noise]
         found: dict[tuple[int, int, int], Found] = {}
-        # What people type beside a label may be part of it: `Table 5` names a table that bears the word itself.
-        for reading in (*_readings(words), *(_readings(typed) if words != typed else ())):
+        # What people type beside a label may be part of it: `Table 5` is first of all what bears the word itself.
+        for reading in (*(_readings(typed) if words != typed else ()), *_readings(words)):
             for one in self._read(*reading):
                 found.setdefault((one.section_no, one.row_no, one.seat_no), one)
                 if len(found) >= limit:

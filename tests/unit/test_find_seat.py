@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 import pytest
+from msgspec.structs import replace
 
 from app.core.find_seat import Found, SeatIndex, folded
 from backend_client.wire import Plan, PlanRow, PlanSeats, PlanSection
@@ -52,6 +53,15 @@ def test_row_and_number_find_the_seat_in_every_section_that_has_the_row(typed: s
 def test_a_section_narrows_it_down_by_the_beginnings_of_its_words(typed: str) -> None:
     assert seats(typed)[0] == seat(2, 12)
     assert len(seats(typed)) == 1
+
+
+def test_a_word_that_is_no_label_elsewhere_is_one_where_a_label_bears_it() -> None:
+    """More seats are numbered 5 than are listed; the table of that name comes first, and `Table K 12` finds K 12."""
+    plan, noise = hall(), ("Row", "Table", "Seat")
+    index = SeatIndex(replace(plan, rows=(replace(plan.rows[0], label="Table 5"), *plan.rows[1:])), noise)
+    assert index.search("Table 5", limit=1) == (Found(0, 0, seats=range(SEATS_EACH)),)
+    assert [found.seat_no for found in index.search("table 5 2")] == [seat(0, 2)]
+    assert index.search("Table K Seat 12", limit=1)[0].seat_no == seat(1, 12)
 
 
 def test_accents_need_not_be_typed() -> None:
