@@ -88,6 +88,17 @@ async def test_an_alarm_about_slow_holds_ends_when_nobody_asks_for_any_more(hous
     assert not is_open(await house.second())
 
 
+async def test_an_alarm_of_a_rule_that_there_is_no_more_ends(house: OpsHouse, database: Database) -> None:
+    """Nobody could clear it: there is no figure that could be well again, and people only say that they know."""
+    await database.fetch(
+        "INSERT INTO alarms (alarm_id, rule, figure, severity, raised_at, value, worst, raise_at, clear_at)"
+        " VALUES (gen_random_uuid(), 'of-old', 'gone_ms', 'critical', booking_now(), 9, 12, 8, 2)"
+    )
+    assert [alarm.rule for alarm in (await house.second()).alarms] == []
+    (row,) = await database.fetch("SELECT worst, cleared_at FROM alarms WHERE rule = 'of-old'")
+    assert (row["worst"], row["cleared_at"] is not None) == (12, True)
+
+
 async def test_another_watcher_goes_on_with_what_is_open(house: OpsHouse, database: Database, clock: Clock) -> None:
     alarm = await raised(house)
     async with ops_house(database, clock) as other:
