@@ -382,11 +382,19 @@ async def test_a_refusal_by_others_than_booking_costs_no_account(house: House) -
 
 
 async def test_who_leaves_a_place_that_is_gone_has_left(house: House) -> None:
-    """The room says no, because it knows of no place: nothing is left to wait for, and the page says so."""
+    """The room knows of no place: nothing is left to wait for. Who has not left is told that it is gone."""
     event = await house.event_with_room(paused=True)
     async with fan_at(house, event) as fan:
         await fan.join()
         await fan.page.until_view("waiting")
-        await plays(fan, **{"/queue": [json.dumps({"code": "place-not-found"}), {"status": 404}]})
+        nowhere = {"/queue": [json.dumps({"code": "place-not-found"}), {"status": 404}]}
+        await plays(fan, **nowhere)
         await fan.page.click("main .row button")
         await fan.page.until_view("join")
+        assert await fan.page.text("#join-problem") == ""
+        await plays(fan)
+        await fan.join()
+        await fan.page.until_view("waiting")
+        await plays(fan, **nowhere)
+        await house.set_room(event, paused=False)
+        await fan.page.until_text("#join-problem", "not known here any more")

@@ -189,7 +189,8 @@ class App {
   }
 
   async leaveQueue() {
-    await this.queue.leave().catch((error) => this.#queueRefused(error)); // who has no place any more has left
+    await this.queue.leave().catch((error) => this.#queueRefused(error));
+    if (this.joinProblem?.code === "place-not-found") this.joinProblem = null; // who has no place any more has left
     this.#closeSeats();
     this.status = null;
     await this.#loadNotice();
@@ -255,10 +256,8 @@ class App {
 
   #queueRefused(error) {
     if (!(error instanceof Refusal)) throw error;
-    if (error.status === 401) {
-      this.account.lose();
-      this.joinProblem = error;
-    }
+    if (error.status === 401) this.account.lose();
+    this.joinProblem = error;
     this.queue?.stop();
     this.status = null;
     this.draw();

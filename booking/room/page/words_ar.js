@@ -83,7 +83,7 @@ export default {
   "refused.admission-required": "تُباع هذه الفعالية عبر غرفة الانتظار.", "refused.admission-refused": "لم يعد دورك صالحًا هنا.",
   "refused.admission-refused.superseded": "تابعت في متصفح آخر.", "refused.admission-refused.spent": "استعملت دورك لعملية شراء.", "refused.admission-refused.expired": "انتهى دورك.",
   "refused.registration-refused": "هذا الرمز غير صالح أو استعمله شخص ما.", "refused.bot-check-failed": "لم ينجح التحقق من أنك إنسان. حاول من جديد.",
-  "refused.queue-closed": "لا يمكن الانضمام بعد الآن: نفدت التذاكر أو انتهى البيع.", "refused.not-signed-in": "لم يعد حسابك صالحًا هنا. ابدأ من جديد.", "refused.token-expired": "انتهى حسابك. ابدأ من جديد.",
+  "refused.place-not-found": "لم يعد مكانك معروفًا هنا. انضم إلى الطابور من جديد.", "refused.queue-closed": "لا يمكن الانضمام بعد الآن: نفدت التذاكر أو انتهى البيع.", "refused.not-signed-in": "لم يعد حسابك صالحًا هنا. ابدأ من جديد.", "refused.token-expired": "انتهى حسابك. ابدأ من جديد.",
   "refused.other": "لم ينجح ذلك ({code}). أخبر الدعم بهذا الرقم: {id}",
   "trouble.offline": "أنت غير متصل. مكانك ومقاعدك محفوظة، وتتابع الصفحة عند عودة الاتصال.",
   "trouble.asking": "لا جواب بعد. نسأل من جديد بالطلب نفسه: لا يُنفَّذ شيء مرتين.",

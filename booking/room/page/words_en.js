@@ -83,7 +83,7 @@ export default {
   "refused.admission-required": "This event is sold through its waiting room.", "refused.admission-refused": "Your turn is not valid here any more.",
   "refused.admission-refused.superseded": "You went on in another browser.", "refused.admission-refused.spent": "You have used your turn for a purchase.", "refused.admission-refused.expired": "Your turn has ended.",
   "refused.registration-refused": "This code is not valid, or somebody has used it.", "refused.bot-check-failed": "The check that you are a person was not passed. Try it again.",
-  "refused.queue-closed": "Nobody can join any more: the event is sold out or over.", "refused.not-signed-in": "Your account is no longer valid here. Begin again.", "refused.token-expired": "Your account has ended. Begin again.",
+  "refused.place-not-found": "Your place is not known here any more. Join the queue again.", "refused.queue-closed": "Nobody can join any more: the event is sold out or over.", "refused.not-signed-in": "Your account is no longer valid here. Begin again.", "refused.token-expired": "Your account has ended. Begin again.",
   "refused.other": "That did not work ({code}). Tell support this number: {id}",
   "trouble.offline": "You are offline. Your place and your seats are kept; this page goes on when you are back.",
   "trouble.asking": "No answer yet. We ask again by ourselves, with the same request: nothing is done twice.",

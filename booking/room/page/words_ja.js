@@ -83,7 +83,7 @@ export default {
   "refused.admission-required": "この公演は待合室を通して販売しています。", "refused.admission-refused": "あなたの番はここではもう無効です。",
   "refused.admission-refused.superseded": "別のブラウザーで続けています。", "refused.admission-refused.spent": "あなたの番は購入に使われました。", "refused.admission-refused.expired": "あなたの番は終わりました。",
   "refused.registration-refused": "このコードは無効か、すでに使われています。", "refused.bot-check-failed": "人であることの確認に通りませんでした。もう一度お試しください。",
-  "refused.queue-closed": "完売または終了のため、もう並べません。", "refused.not-signed-in": "アカウントはここでは無効になりました。最初からやり直してください。", "refused.token-expired": "アカウントは終了しました。最初からやり直してください。",
+  "refused.place-not-found": "あなたの順番は分からなくなりました。もう一度列に並んでください。", "refused.queue-closed": "完売または終了のため、もう並べません。", "refused.not-signed-in": "アカウントはここでは無効になりました。最初からやり直してください。", "refused.token-expired": "アカウントは終了しました。最初からやり直してください。",
   "refused.other": "うまくいきませんでした（{code}）。サポートにこの番号をお伝えください：{id}",
   "trouble.offline": "オフラインです。順番と席は保たれ、接続が戻ると続きます。",
   "trouble.asking": "まだ回答がありません。同じ依頼で自動的に問い合わせます。二重に行われることはありません。",

@@ -83,7 +83,7 @@ export default {
   "refused.admission-required": "Este evento vende-se através da sala de espera.", "refused.admission-refused": "A sua vez já não é válida aqui.",
   "refused.admission-refused.superseded": "Continuou noutro navegador.", "refused.admission-refused.spent": "Usou a sua vez para uma compra.", "refused.admission-refused.expired": "A sua vez terminou.",
   "refused.registration-refused": "Este código não é válido, ou alguém já o usou.", "refused.bot-check-failed": "A verificação de que é uma pessoa não foi superada. Tente outra vez.",
-  "refused.queue-closed": "Já ninguém pode entrar: o evento esgotou ou terminou.", "refused.not-signed-in": "A sua conta já não é válida aqui. Comece de novo.", "refused.token-expired": "A sua conta terminou. Comece de novo.",
+  "refused.place-not-found": "O seu lugar já não é conhecido aqui. Entre de novo na fila.", "refused.queue-closed": "Já ninguém pode entrar: o evento esgotou ou terminou.", "refused.not-signed-in": "A sua conta já não é válida aqui. Comece de novo.", "refused.token-expired": "A sua conta terminou. Comece de novo.",
   "refused.other": "Não resultou ({code}). Indique este número ao apoio: {id}",
   "trouble.offline": "Está sem rede. O seu lugar na fila e os seus lugares ficam guardados; esta página continua quando voltar.",
   "trouble.asking": "Ainda sem resposta. Perguntamos de novo sozinhos, com o mesmo pedido: nada é feito duas vezes.",
