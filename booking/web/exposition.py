@@ -20,6 +20,8 @@ from booking.histogram import largest_of
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 MOST_EVENTS = 50
+OLD_AFTER_S = 30.0
+"""Two scrapes: figures of the whole system that are older are left out, so that they end over there too."""
 BOUNDS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _SCALES: Mapping[str, tuple[str, float]] = {
     "_ms": ("_seconds", 0.001), "_s": ("_seconds", 1.0), "_mb": ("_bytes", float(1 << 20)), "_share": ("_ratio", 1.0),
@@ -106,19 +108,25 @@ def _own(own: ProcessPart) -> Iterator[str]:
 
 
 def _house(second: Second, standing: Standing) -> Iterator[str]:
-    name = "taquilla_figures_age_seconds"
-    yield from _head(name, "gauge", "Age of the whole system's figures below")
-    yield f"{name} {_number(max(0.0, (standing.server_time() - second.measured_at).total_seconds()))}"
+    """An alarm is open until somebody says otherwise; a figure is of its second."""
+    name, age_s = "taquilla_figures_age_seconds", (standing.server_time() - second.measured_at).total_seconds()
+    yield from _head(name, "gauge", f"Age of the whole system's figures, which are left out from {OLD_AFTER_S:g} s on")
+    yield f"{name} {_number(max(0.0, age_s))}"
+    if age_s < OLD_AFTER_S:
+        yield from _figures(second)
+    name = "taquilla_alarm"
+    yield from _head(name, "gauge", "1 for each alarm that is open, as far as was heard")
+    for alarm in second.alarms:
+        yield f'{name}{{rule="{alarm.rule}",severity="{alarm.severity}"}} 1'
+
+
+def _figures(second: Second) -> Iterator[str]:
     for figure in Figure:
         if figure in second.house:
             name, factor = _named("taquilla_house_", figure)
             yield from _head(name, "gauge", f"{FIGURES[figure].words} (whole system)")
             yield f"{name} {_number(second.house[figure] * factor)}"
     yield from _events(second)
-    name = "taquilla_alarm"
-    yield from _head(name, "gauge", "1 for each alarm that is open")
-    for alarm in second.alarms:
-        yield f'{name}{{rule="{alarm.rule}",severity="{alarm.severity}"}} 1'
 
 
 def _events(second: Second) -> Iterator[str]:

@@ -50,8 +50,9 @@ statement and `GET /v1/ops/lock-waits` for who waits at this very moment (`Booki
 
 `GET /metrics` answers the machine itself when no proxy has forwarded the call, or, with `serve --metrics-token`,
 whoever shows the secret `metrics-token` as a bearer token. Counters and histograms there are the process's own;
-`taquilla_house_…` and `taquilla_event_…` are of the whole system, in seconds and bytes. Labels: kind, end, le, lane,
-pool, rule, severity, and event_id (50 events at most).
+`taquilla_house_…` and `taquilla_event_…` are of the whole system, in seconds and bytes, and are left out once they are
+30 seconds old (`taquilla_figures_age_seconds`); open alarms stay. Labels: kind, end, le, lane, pool, rule, severity,
+and event_id (50 events at most).
 
 ## The figures
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+import msgspec
 import pytest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
@@ -15,7 +16,7 @@ from booking.domain.figures import Figure
 from booking.figures.meter import Meter, RequestEnd, RequestKind
 from booking.figures.model import AlarmPart, EventPart, ProcessKind, ProcessReport, Second
 from booking.figures.standing import Standing
-from booking.web.exposition import MOST_EVENTS, exposition
+from booking.web.exposition import MOST_EVENTS, OLD_AFTER_S, exposition
 
 NOW = datetime(2026, 11, 30, 10, tzinfo=UTC)
 
@@ -89,6 +90,18 @@ def test_every_figure_of_the_house_has_one_name_in_base_units() -> None:
     assert families["taquilla_house_hold_conflict_ratio"].samples[0].value == 250
     assert families["taquilla_house_hold_attempts_per_s"].samples[0].value == 250
     assert families["taquilla_alarm"].samples[0].labels == {"rule": "locks-waiting", "severity": "warning"}
+
+
+def test_figures_of_long_ago_are_left_out_and_open_alarms_stay() -> None:
+    """A database that was away for an hour would else be as fast and as full, over there, as just before."""
+    second = second_of({"lock_waits": 9.0}, events=2)
+    fresh = families_of(exposition(Meter(), standing_of(second)))
+    assert {"taquilla_house_lock_waits", "taquilla_event_seats_free"} <= fresh.keys()
+    old = msgspec.structs.replace(second, measured_at=NOW - timedelta(seconds=OLD_AFTER_S))
+    families = families_of(exposition(Meter(), standing_of(old)))
+    assert not [name for name in families if name.startswith(("taquilla_house_", "taquilla_event_"))]
+    assert families["taquilla_figures_age_seconds"].samples[0].value >= OLD_AFTER_S
+    assert families["taquilla_alarm"].samples[0].labels["rule"] == "locks-waiting"
 
 
 def test_labels_do_not_grow_without_end_and_names_of_people_and_events_are_not_among_them() -> None:
