@@ -4,6 +4,7 @@ as seats, order numbers and bank notes carry Latin digits too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +22,7 @@ from app.i18n.catalogue import current_language
 from app.i18n.money import EXPONENTS, exponent_of, parse_money
 
 _ALL_DIGITS = "#,##0.#########"
+_OFFSET = re.compile(r"[+-]\d\d:\d\d")
 _PAUSES = {"ar": "\u060c ", "ja": "\u3001"}
 
 
@@ -98,7 +100,10 @@ class Figures:
 
     def zone_offset(self, at: datetime, zone: str) -> str:
         """The same where there is little room: `GMT+08:00`."""
-        return str(get_timezone_gmt(at.astimezone(zone_of(zone)), "long", locale=self.locale))
+        words = str(get_timezone_gmt(at.astimezone(zone_of(zone)), "long", locale=self.locale))
+        if self.locale.text_direction == "ltr":
+            return words
+        return _OFFSET.sub("\u2066\\g<0>\u2069", words)  # else the sign would stand behind its number
 
     def duration(self, seconds: int) -> str:
         """Seconds → `4:59`, `1:00:00`; never below zero."""

@@ -15,6 +15,8 @@ from widgets.charts.curve_layer import CurveLayer
 from widgets.charts.polylines import dashes, polygon_of, runs, stepped, thinned
 from widgets.charts.scale import clock_up, round_up, time_ticks, top_of
 from widgets.charts.series import Floats
+from widgets.charts.strip import HEAD_PX
+from widgets.charts.time_axis import TimeAxis
 from widgets.theme import Theme
 
 PLAN = StripPlan("a", "Waiting", (CurveLook("a", "People", "info"),), lambda v: f"{v:.0f}", lambda v: f"{v:.0f}")
@@ -37,6 +39,29 @@ def inked(image: QImage) -> npt.NDArray[np.bool_]:
     plain = image.convertToFormat(QImage.Format.Format_RGBA8888)
     rows = np.frombuffer(plain.constBits(), np.uint8).reshape(plain.height(), plain.width(), 4)
     return np.asarray(rows[:, :, 3] > 40, np.bool_)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_the_zone_stands_before_the_instants_and_gives_way_to_the_cross_hair(theme: Theme, mirrored: bool) -> None:
+    """The longest words that have room; none of them under the instant of the cross-hair at the edge."""
+    axis = TimeAxis(theme, lambda _seconds, _span: "18:48:02")
+    axis.setLayoutDirection(Qt.LayoutDirection.RightToLeft if mirrored else Qt.LayoutDirection.LeftToRight)
+    axis.resize(600, 20)
+    axis.show_span(Span(0.0, 100.0), ())
+    axis.show_zone(("A time of a name that has no room before any instant", "Tokyo"))
+    assert (axis.zone_words, axis.toolTip()[:6]) == ("Tokyo", "A time")
+    head = (axis.width() - HEAD_PX, axis.width()) if mirrored else (0, HEAD_PX)
+    far, near = (100.0, 0.0) if not mirrored else (0.0, 100.0)
+    axis.show_cross(far)
+    whole = axis._zone_box(12.0, axis._cross_box())
+    axis.show_cross(near)
+    less = axis._zone_box(12.0, axis._cross_box())
+    assert head[0] <= less.left() < less.right() <= head[1]
+    assert less.width() < whole.width()
+    cross = axis._cross_box()
+    assert cross is not None
+    assert not less.intersects(cross)
+    axis.grab()
 
 
 @pytest.mark.parametrize("line", ["solid", "dash", "dots", "step"])

@@ -35,6 +35,14 @@ def test_an_unknown_zone_is_shown_in_utc() -> None:
 
 
 @pytest.mark.parametrize(
+    ("code", "shown"),
+    [("en", "GMT-03:30"), ("pt", "-03:30 GMT"), ("ja", "GMT-03:30"), ("ar", "غرينتش\u2066-03:30\u2069")],
+)
+def test_the_sign_of_an_offset_stays_before_its_number(code: str, shown: str) -> None:
+    assert of(code).zone_offset(OPENING, "America/St_Johns") == shown
+
+
+@pytest.mark.parametrize(
     ("code", "shown"), [("en", "€1,234.50"), ("pt", "€\u00a01.234,50"), ("ja", "€1,234.50"), ("ar", "1,234.50")]
 )
 def test_money_is_written_as_the_language_does(code: str, shown: str) -> None:

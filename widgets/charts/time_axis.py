@@ -58,10 +58,23 @@ class TimeAxis(QWidget):
     @property
     def zone_words(self) -> str:
         """What stands before the instants."""
-        metrics, room = QFontMetrics(self._theme.font("caption")), HEAD_PX - 2 * _EDGE_PX
-        fitting = (words for words in self._zone if metrics.horizontalAdvance(words) <= room)
+        return self._zone_within(HEAD_PX - 2 * _EDGE_PX)
+
+    def _zone_within(self, room_px: int) -> str:
+        metrics = QFontMetrics(self._theme.font("caption"))
+        fitting = (words for words in self._zone if metrics.horizontalAdvance(words) <= room_px)
         last = self._zone[-1] if self._zone else ""
-        return next(fitting, metrics.elidedText(last, Qt.TextElideMode.ElideRight, room))
+        return next(fitting, metrics.elidedText(last, Qt.TextElideMode.ElideRight, max(room_px, 0)))
+
+    def _zone_box(self, height: float, taken: QRectF | None) -> QRectF:
+        """Where the zone stands: beside the plot, and beside the cross-hair's own instant."""
+        left = self.width() - HEAD_PX + _EDGE_PX if self._mirrored else _EDGE_PX
+        box = QRectF(left, 0.0, HEAD_PX - 2 * _EDGE_PX, height)
+        if taken is not None and self._mirrored:
+            box.setLeft(max(box.left(), taken.right() + 2 * _EDGE_PX))
+        elif taken is not None:
+            box.setRight(min(box.right(), taken.left() - 2 * _EDGE_PX))
+        return box
 
     @property
     def _mirrored(self) -> bool:
@@ -87,12 +100,12 @@ class TimeAxis(QWidget):
         painter = QPainter(self)
         painter.setFont(self._theme.font("caption"))
         painter.setPen(self._theme.color("text_muted"))
-        taken = None if self._cross is None else self._box(painter, self._cross)
-        left = self.width() - HEAD_PX + _EDGE_PX if self._mirrored else _EDGE_PX
-        room = QRectF(left, 0.0, HEAD_PX - 2 * _EDGE_PX, float(painter.fontMetrics().height()))
-        painter.drawText(room, Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter, self.zone_words)
+        taken = self._cross_box()
+        room = self._zone_box(float(painter.fontMetrics().height()), taken)
+        leading = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(room, leading, self._zone_within(int(room.width())))
         for tick in self._ticks:
-            box = self._box(painter, tick)
+            box = self._box(tick)
             if taken is None or not box.adjusted(-4, 0, 4, 0).intersects(taken):
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, self._write_time(tick, self._span.seconds))
         if taken is not None and self._cross is not None:
@@ -103,10 +116,13 @@ class TimeAxis(QWidget):
             painter.drawText(taken, Qt.AlignmentFlag.AlignCenter, self._write_time(self._cross, 0.0))
         painter.end()
 
-    def _box(self, painter: QPainter, time_s: float) -> QRectF:
+    def _cross_box(self) -> QRectF | None:
+        return None if self._cross is None else self._box(self._cross)
+
+    def _box(self, time_s: float) -> QRectF:
         """Where an instant's words stand; kept inside the widget."""
         exact = 0.0 if time_s == self._cross else self._span.seconds
-        metrics = painter.fontMetrics()
+        metrics = QFontMetrics(self._theme.font("caption"))
         width = float(metrics.horizontalAdvance(self._write_time(time_s, exact)) + 2)
         left = min(max(self._x_of(time_s) - width / 2, 4.0), self.width() - width - 4.0)
         return QRectF(left, 0.0, width, float(metrics.height()))
