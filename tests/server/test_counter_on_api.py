@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import httpx
@@ -52,7 +52,10 @@ from tests.server.box_office import ADULT_PRICE, CHILD, CHILD_PRICE, count, dige
 from tests.server.general_admission import FLOOR, make_tier, tier
 from tests.server.general_admission import Counter as PlacesBuyer
 from tests.server.web_api import PASSWORD, api_over
-from tests.unit.counter import Counter, make_counter, open_journal, until
+from tests.unit.counter import FAST, Counter, make_counter, open_journal, until
+
+PATIENCE = replace(FAST, report_s=20.0)
+"""A terminal's approval is told to a real API here, which answers when the machine lets it."""
 
 
 class LossyTransport(httpx.AsyncBaseTransport):
@@ -94,7 +97,7 @@ class Till:
 
     async def restart(self) -> Counter:
         """The console again, after it died."""
-        again = make_counter(self.journal, terminal=self.terminal, transport=self.transport)
+        again = make_counter(self.journal, terminal=self.terminal, transport=self.transport, patience=PATIENCE)
         await sign_in(again.desk, "carla", PASSWORD)
         await open_event(again.desk, self.event_id)
         await resume_open_sales(again.desk)
@@ -111,7 +114,7 @@ async def till(sound_database: Database, tmp_path: Path) -> AsyncIterator[Till]:
     async with api_over(db) as api:
         transport = LossyTransport(httpx.ASGITransport(api.app))
         terminal = FakeCardTerminal()
-        counter = make_counter(journal, terminal=terminal, transport=transport)
+        counter = make_counter(journal, terminal=terminal, transport=transport, patience=PATIENCE)
         await sign_in(counter.desk, "carla", PASSWORD)
         await open_event(counter.desk, event_id)
         yield Till(counter, transport, db, event_id, journal, terminal)
