@@ -64,12 +64,16 @@ async def _restore(desk: Desk) -> Session | None:
 
 
 async def sign_out(desk: Desk) -> None:
-    """End the session here and, if it can be reached, at the API; forget what was kept, whatever comes of that."""
+    """End the session here and, if it can be reached, at the API; forget what was kept, whatever comes of that.
+
+    Whoever signs in next waits for that: it would end their session, too.
+    """
     desk.store.put_session(None)
-    try:
-        await desk.client.sign_out()
-    finally:
-        await desk.vault.forget()
+    async with desk.sign_in_turn:
+        try:
+            await desk.client.sign_out()
+        finally:
+            await desk.vault.forget()
 
 
 async def _begin(desk: Desk, staff: StaffSession) -> Session:

@@ -22,7 +22,7 @@ from app.bridge.store_signals import StoreSignals
 from app.core.errors import JournalError
 from app.core.sale import SaleState
 from app.core.session import Permission
-from app.core.store import Change
+from app.core.store import Change, Notice, NoticeCode
 from app.i18n import _
 from app.screens import keys
 from app.screens.chart_bindings import ChartBindings
@@ -33,6 +33,7 @@ from app.screens.look_bindings import LookBindings
 from app.screens.looks import wants_less_motion
 from app.screens.main_window import MainWindow
 from app.screens.navigation import Navigation
+from app.screens.notice_words import notice_words
 from app.screens.ops_bindings import OpsBindings
 from app.screens.ops_screen import OpsScreen
 from app.screens.order_bindings import OrderBindings
@@ -204,7 +205,14 @@ class Bindings(QObject):
         try:
             await sign_out(self._desk)
         finally:
-            self._go_to_sign_in()  # whatever came of it: nobody is signed in here any more
+            self._leave_for_sign_in()  # whatever came of it: nobody is signed in here any more
+
+    def _leave_for_sign_in(self) -> bool:
+        """Whether another screen was left; whoever has begun to type there keeps the keyboard where it is."""
+        leaves = self._window.screens.current is not self._window.screens.sign_in
+        if leaves:
+            self._go_to_sign_in()
+        return leaves
 
     def _go_to_sign_in(self) -> None:
         self._window.screens.go_to(self._window.screens.sign_in)
@@ -310,7 +318,7 @@ class Bindings(QObject):
     def _on_deed_refused(self, name: str, error: object) -> None:
         if isinstance(error, NotSignedInError) and name != "sign-in":
             self._desk.store.put_session(None)
-            self._go_to_sign_in()
+            self._leave_for_sign_in()
         if not isinstance(error, KNOWN_ERRORS):
             self.failed.emit(name, error)
         sale, counted = self._desk.store.sale, self.sale.payments.counted
@@ -371,6 +379,9 @@ class Bindings(QObject):
             for deed in _OF_A_PERSON:
                 self._deeds.cancel(deed)
             self._window.screens.forget_person()
+        is_over = before is not None and session is None  # whatever ended it, the other screens are dead now
+        if is_over and self._leave_for_sign_in() and not self._deeds.is_running("sign-out"):
+            self._window.screens.sign_in.tell(notice_words(Notice(NoticeCode.SIGNED_OUT)))
 
     def _on_store_changed(self, change: Change) -> None:
         self._window.screens.show_change(change)

@@ -14,7 +14,8 @@ from app.bridge.crash import CrashReporter
 from app.core.sale import SaleState
 from app.devices.fake_terminal import AwaitAbort
 from app.settings import Settings
-from app.showcase import PASSWORD, make_showcase
+from app.showcase import PASSWORD, Showcase, make_showcase
+from backend_client.errors import NotSignedInError
 from backend_client.feed_protocol import FeedState
 from tests.gui.conftest import QLoop, counter_of, hold, panel_of, pick, release, rest, sale_of, state_of, until
 from widgets.theme import Theme
@@ -97,6 +98,70 @@ def test_signing_out_asks_during_a_sale_and_forgets_the_session(qloop: QLoop, th
             await rest(showcase)
             assert console.window.screens.current is console.window.screens.sign_in
             assert console.desk.store.feed_state is FeedState.CLOSED
+
+    qloop.run(scene())
+
+
+def test_a_session_that_ended_while_nobody_did_anything_leads_to_sign_in_too(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    """Only the background has heard of it; the counter would be dead, and call the clerk a role that watches."""
+
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            console = showcase.console
+            await pick(showcase)
+            showcase.server.sign_everybody_out()
+            with pytest.raises(NotSignedInError):
+                await console.desk.client.me()
+            screens = console.window.screens
+            await until(lambda: screens.current is screens.sign_in, "the sign-in screen")
+            assert screens.sign_in.banner.title == "You are signed out"
+            await rest(showcase)
+            await sign_in_again(showcase)
+            assert console.desk.store.session is not None
+
+    qloop.run(scene())
+
+
+async def sign_in_again(showcase: Showcase) -> None:
+    screen, store = showcase.console.window.screens.sign_in, showcase.console.desk.store
+    screen.name.setText("carla")
+    screen.password.setText(PASSWORD)
+    screen.sign_in.click()
+    await until(lambda: store.session is not None and "sign-in" not in showcase.console.deeds.running, "the session")
+    await rest(showcase)
+
+
+def test_who_signs_out_of_a_silent_booking_system_is_at_the_sign_in_at_once_and_typing_goes_on(
+    qloop: QLoop, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end of the old session neither takes the keyboard from the next person nor ends the session of theirs."""
+
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            console, answered = showcase.console, asyncio.Event()
+            client, screen = console.desk.client, console.window.screens.sign_in
+            end_at_api = client.sign_out
+
+            async def sign_out_late() -> None:
+                await answered.wait()
+                await end_at_api()
+
+            monkeypatch.setattr(client, "sign_out", sign_out_late)
+            console.window.sign_out_requested.emit()
+            await until(lambda: console.window.screens.current is screen, "the sign-in screen")
+            assert not answered.is_set()
+            screen.name.setText("carla")
+            screen.password.setText(PASSWORD)
+            screen.password.setFocus()
+            screen.sign_in.click()
+            await until(lambda: console.deeds.is_running("sign-in"), "the next person")
+            answered.set()
+            await until(lambda: "sign-in" not in console.deeds.running, "the session")
+            await rest(showcase)
+            assert console.desk.store.session is not None
+            assert client.session is not None
 
     qloop.run(scene())
 
