@@ -257,12 +257,13 @@ class Controller:
     async def _tell(self, one: Steered, settings: AdmissionSettings, now: datetime) -> None:
         if one.state is None or not one.room.is_there:
             return
-        told, one.refusal = orders(one.state, settings, one.room), None
+        told, before, one.refusal = orders(one.state, settings, one.room), one.refusal, None
         if told:
             one.room = await self._line.tell(one.room, one.event_id, told, f"{one.state.reason}: {one.words}")
             if one.room.problem:
                 one.refusal = one.room.problem, one.room.problem_cause
-                log.warning("room of event %s: %s", one.event_id, one.room.problem)
+                if one.refusal != before:  # not each second anew
+                    log.warning("room of event %s: %s", one.event_id, one.room.problem)
                 return
         one.obeyed_at = now
 

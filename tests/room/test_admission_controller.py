@@ -270,7 +270,9 @@ async def test_a_room_that_has_ended_needs_nobody(desk: Desk) -> None:
     assert unsteered_s <= 1
 
 
-async def test_what_a_room_refuses_is_seen_and_an_alarm_until_it_does_it(desk: Desk) -> None:
+async def test_what_a_room_refuses_is_seen_and_an_alarm_until_it_does_it(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
     controller = desk.controller()
     await desk.set(mode="automatic", cap_per_minute=1_000)
     await desk.seconds(controller, 20)
@@ -281,6 +283,7 @@ async def test_what_a_room_refuses_is_seen_and_an_alarm_until_it_does_it(desk: D
     assert seen.room is not None
     assert seen.per_minute < seen.room.new_users_per_minute
     assert (seen.room.is_there, seen.room.problem) == (True, "it answered 403")
+    assert len([one for one in caplog.records if "403" in one.getMessage()]) == 1, "not each second anew"
     unsteered_s = await desk.unsteered_s()
     assert unsteered_s is not None
     assert unsteered_s >= 10
