@@ -24,6 +24,8 @@ _numbers = itertools.count(1)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that does much else is not an over-load: what a test is about is decided by its clock, not by ours."""
     monkeypatch.setattr(micro_batches, "SHED_AGE_S", 30.0)
+    monkeypatch.setattr(micro_batches, "MAX_WAIT_S", 30.0)
+    monkeypatch.setattr(micro_batches, "ANSWER_WITHIN_S", 60.0)
 
 
 @pytest.fixture(scope="session")
