@@ -108,7 +108,7 @@ def test_an_order_shows_tickets_payments_and_its_past(qloop: QLoop, theme: Theme
             facts = dict(page.facts.facts)
             assert (page.title.text(), page.state.text()) == ("Order T-0002", "Paid")
             assert facts["Amount"] == "€267.00"
-            assert facts["Buyer"] == "Tomás Figueiredo"
+            assert facts["Buyer or counter"] == "Tomás Figueiredo"
             assert facts["Can go back"] == "Visa · €267.00 · €267.00 can go back"
             assert [line.cells[3].text for line in page._tickets.lines] == ["issued"] * 3
             assert [[cell.text for cell in line.cells][:4] for line in page._payments.lines] == [
