@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
+from widgets.panel_scroll import PanelScroll
+
 
 def take_focus(widget: QWidget, reason: Qt.FocusReason = Qt.FocusReason.OtherFocusReason) -> bool:
     """Put the keyboard on `widget`, unless it or what it lies in is hidden. Returns whether it is there.
@@ -13,11 +15,16 @@ def take_focus(widget: QWidget, reason: Qt.FocusReason = Qt.FocusReason.OtherFoc
     take away what is typed there, and the next Enter would press a button that nobody sees.
     """
     part: QWidget | None = widget
+    around: list[PanelScroll] = []
     while part is not None and not part.isWindow():
         if _is_put_away(part):
             return False
         part = part.parentWidget()
+        if isinstance(part, PanelScroll):
+            around.append(part)
     widget.setFocus(reason)
+    for panel in around:
+        panel.show_part(widget)
     return True
 
 

@@ -25,6 +25,7 @@ from widgets.async_button import AsyncButton
 from widgets.build import column, label
 from widgets.countdown import Urgency
 from widgets.focus import take_focus
+from widgets.panel_scroll import PanelScroll
 from widgets.status_banner import StatusBanner
 from widgets.theme import Theme
 
@@ -289,14 +290,29 @@ class SalePanel(QFrame):
         )  # fmt: skip
         for page in pages:
             self._pages.addWidget(page)
-        panel = column(theme, margin="large", gap="medium", parent=self)
+        inside = QWidget()
+        panel = column(theme, margin="large", gap="medium", parent=inside)
         panel.addWidget(self.parked_head)
         panel.addWidget(self.parked)
         self.parked.chosen.connect(self.parked_chosen)
         self.parked_head.hide()
         panel.addWidget(self.banner)
         panel.addWidget(self._pages, 1)
+        around = column(theme, gap="", parent=self)
+        around.addWidget(PanelScroll(inside, self._least_px))
         self.banner.action_requested.connect(self._on_banner_action_requested)
+
+    def _least_px(self, width: int) -> int:
+        """What is above the page at its full height, and the page with its lines scrolled as far as can be."""
+        edge, gap = self._theme.space("large"), self._theme.space("medium")
+        page = self._pages.currentWidget()
+        parts = [part for part in (self.parked_head, self.parked, self.banner) if not part.isHidden()]
+        inner = width - 2 * edge
+        heights = [
+            part.heightForWidth(inner) if part.hasHeightForWidth() else part.sizeHint().height() for part in parts
+        ]
+        heights.append(0 if page is None else page.minimumSizeHint().height())
+        return 2 * edge + sum(heights) + gap * len(parts)
 
     def _on_banner_action_requested(self) -> None:
         notice, self._notice = self._notice, None
