@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QCheckBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QSizePolicy, QWidget
 
 from widgets.theme import Theme
 
@@ -21,6 +21,8 @@ class TickBox(QCheckBox):
         super().__init__(text, parent)
         self._theme = theme
         self.setAccessibleName(text)
+        # A check box asks for all of its text at least; this one shortens it where there is less room.
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def hitButton(self, pos: object) -> bool:
         """The whole line listens."""

@@ -163,7 +163,7 @@ class PlanWork:
         newest = max(version, self.origin.expected_version(name))
         self.origin = replace(self.origin, name=name, version=version, newest=newest)
         self._saved = draft
-        self.refused = ()
+        self.taken, self._taken_from, self.refused = (), None, ()  # what was said of the version before
         self.origin_note = None
         self._tell()
 

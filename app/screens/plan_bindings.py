@@ -262,20 +262,25 @@ class PlanBindings(QObject):
     async def _put_each(self, events: tuple[PlanEvent, ...], version: int, reason: str) -> None:
         """One after the other; the first that has seats in the way ends it, and its seats are shown (I4)."""
         moved = 0
-        for event in events:
+        for place, event in enumerate(events):
             try:
                 await put_event_on_plan(self._desk, event, version, reason)
             except BookingRefusedError as error:
                 if error.problem.code is not ErrorCode.PLAN_CONFLICT:
                     raise
                 title = _("{event} stays on its version: seats are in the way").format(event=event.name)
-                self._editor.tell(Advice(title, seat_names(error.seats[:_SEATS_TOLD]), "danger"))
+                parts = [seat_names(error.seats[:_SEATS_TOLD])]
+                if moved:
+                    parts.append(_moved_words(moved))
+                if untried := len(events) - place - 1:
+                    words = ngettext("{count} more was not tried", "{count} more were not tried", untried)
+                    parts.append(words.format(count=figures().number(untried)))
+                self._editor.tell(Advice(title, figures().joined(parts), "danger"))
                 self._editor.canvas.reveal()
                 self._editor.focus_refusals()
                 return
             moved += 1
-        words = ngettext("{count} event is on this version now", "{count} events are on this version now", moved)
-        self._editor.tell(Advice(words.format(count=figures().number(moved)), "", "success"))
+        self._editor.tell(Advice(_moved_words(moved), "", "success"))
 
     # ------------------------------------------------------------ what is not saved
 
@@ -300,3 +305,8 @@ class PlanBindings(QObject):
             self._editor.tell(advice_for("plan-draft-not-kept"))
             return False
         return True
+
+
+def _moved_words(moved: int) -> str:
+    words = ngettext("{count} event is on this version now", "{count} events are on this version now", moved)
+    return words.format(count=figures().number(moved))

@@ -20,6 +20,8 @@ from widgets.theme import Theme
 from widgets.tick_box import TickBox
 
 _WIDTH_PX, _HEIGHT_PX = 560, 420
+_AROUND_PX = 96
+"""Margins and a scroll bar beside the lines of a dialog."""
 _ROLE = Qt.ItemDataRole.UserRole
 
 
@@ -156,6 +158,8 @@ class EventsOnPlanDialog(PlanDialog):
             lines.addWidget(box)
         lines.addStretch(1)
         self.inside.addWidget(scrolling(inner), 1)
+        widest = inner.sizeHint().width() + _AROUND_PX
+        self.setMinimumWidth(min(max(widest, _WIDTH_PX), max(parent.width() - _AROUND_PX, _WIDTH_PX)))
         self.inside.addWidget(self.all)
         self.inside.addLayout(captioned(theme, _("Reason"), self.reason))
         self.reason.setMaxLength(200)

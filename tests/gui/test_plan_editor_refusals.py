@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
@@ -155,5 +156,32 @@ def test_the_booking_system_away_loses_nothing_and_a_lost_answer_stores_one_vers
             assert work.draft is draft
             stored = showcase.server.plans.plans[VENUE.venue_id, "Small hall"]
             assert [len(json.loads(data)["sections"][0]["rows"]) for data in stored] == [1]
+
+    qloop.run(scene())
+
+
+def test_what_was_moved_and_what_was_not_tried_is_told_beside_the_event_that_stays(
+    qloop: QLoop, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        async with editor_of(tmp_path) as (showcase, editor, work):
+            shelf = showcase.server.plans
+            later = replace(FADO, event_id=EventId(int(FADO.event_id) + 1), name="Second night")
+            shelf.events["Small hall"] = [FADO, later]
+            draw(editor, Tool.ROW, (200, 200), (400, 200))
+            await saved(editor, work, showcase)
+            draw(editor, Tool.ROW, (200, 300), (400, 300))
+            await saved(editor, work, showcase)
+            shelf.taken = (SeatRef(seat_no=4, section="Parterre", row="A", number="5"),)
+            await put_event(editor)
+            refusals = editor.side.refusals
+            await until(refusals.isVisible, "the list")
+            await rest(showcase)
+            assert editor.banner.title == f"{FADO.name} stays on its version: seats are in the way"
+            assert editor.banner.detail.endswith("1 more was not tried")
+            shelf.taken = ()
+            draw(editor, Tool.ROW, (200, 400), (400, 400))
+            await saved(editor, work, showcase)
+            assert not refusals.isVisible()  # what was in the way was said of the version before
 
     qloop.run(scene())
