@@ -20,7 +20,7 @@ from app.core.ops_waits import WaitRow
 from app.screens.amount_dialog import AmountDialog
 from app.screens.chart_dialog import ChartDialog, ChartProgress
 from app.screens.dialogs import AskDialog, CashDialog, TimeLeft
-from app.screens.keys_dialog import KeysDialog, ListKeysDialog, OpsKeysDialog
+from app.screens.keys_dialog import KeysDialog, ListKeysDialog, OpsKeysDialog, ScreenKeysDialog
 from app.screens.ops_dialogs import ActDialog, AdmissionDialog, SessionDialog
 from app.screens.ops_rule_dialog import RuleDialog
 from app.screens.part_dialog import PartDialog
@@ -57,6 +57,7 @@ DIALOGS: dict[type[QDialog], Callable[[Theme, QWidget], QDialog]] = {
     KeysDialog: KeysDialog,
     ListKeysDialog: ListKeysDialog,
     OpsKeysDialog: OpsKeysDialog,
+    ScreenKeysDialog: ScreenKeysDialog,
     PlanKeysDialog: PlanKeysDialog,
     RefusedStart: lambda theme, _over: RefusedStart(theme, WORDS, "/somewhere"),
     RefundDialog: lambda theme, over: RefundDialog(
