@@ -257,6 +257,8 @@ def make_console(
         window = MainWindow(theme, desk.store, around, settings.get(THEME))
     if all(options.size):
         window.resize(*options.size)
+    elif QGuiApplication.platformName() not in _NOBODY_SEES:
+        window.fit_to_screen()
     deeds = Deeds(window)
     bindings = Bindings(window, desk, deeds, settings, dial)
     console = Console(window, desk, deeds, bindings, crash, settings, asyncio.get_running_loop().create_future())

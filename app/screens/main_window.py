@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
@@ -29,6 +29,8 @@ from widgets.screen_tabs import ScreenTab, ScreenTabs
 from widgets.theme import Theme
 
 _TICK_MS = 250
+_USUAL_SIZE = QSize(1280, 800)
+_FRAME_PX, _TITLE_BAR_PX = 8, 40
 _NEEDS = {
     "counter": Permission.SEE_EVENTS,
     "orders": Permission.FIND_ORDERS,
@@ -212,7 +214,7 @@ class MainWindow(QMainWindow):
         self._sale_on_tab = ""
         self._focus_place: tuple[type[QWidget], int] | None = None
         self.setWindowTitle("Taquilla")
-        self.resize(1280, 800)
+        self.resize(_USUAL_SIZE)
         self.setMinimumSize(820, 500)
         self.screens = Screens(theme, store, around)
         self.setCentralWidget(self.screens)
@@ -223,6 +225,11 @@ class MainWindow(QMainWindow):
         self._clock.setInterval(_TICK_MS)
         self._clock.timeout.connect(self._on_clock_timeout)
         self._clock.start()
+
+    def fit_to_screen(self) -> None:
+        """No larger than what the screen has beside its panels and our title bar: the lamps lie at the lower edge."""
+        room = self.screen().availableGeometry().size() - QSize(_FRAME_PX, _TITLE_BAR_PX)
+        self.resize(_USUAL_SIZE.boundedTo(room).expandedTo(self.minimumSize()))
 
     @property
     def theme(self) -> Theme:

@@ -49,3 +49,19 @@ def test_nothing_of_the_sale_lies_on_anything_else(
                 assert around.rect().contains(middle)
 
     qloop.run(scene(), 40)
+
+
+def test_the_window_is_no_larger_than_the_screen_and_no_smaller_than_it_can_be(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            window = showcase.console.window
+            window.resize(4000, 3000)
+            window.fit_to_screen()
+            room = window.screen().availableGeometry().size()
+            assert window.height() <= max(room.height() - 40, window.minimumHeight())
+            assert window.width() <= max(room.width(), window.minimumWidth())
+            assert window.width() >= window.minimumWidth()
+
+    qloop.run(scene(), 40)
