@@ -50,14 +50,16 @@ export class Plan {
     this.floors = wire.floors ?? [];
     this.tables = wire.tables ?? [];
     this.standing = wire.standing ?? [];
+    const kinds = new Map(this.tables.flatMap((table) => [table.row_no, ...(table.more_rows ?? [])].map((row) => [row, table.kind])));
+    this.rows = wire.rows.map((row, index) => ({...row, kind: kinds.get(index) ?? ""}));
     this.count = wire.seats.x.length;
     this.floorOf = Uint8Array.from(wire.seats.row_no, (row) => wire.sections[wire.rows[row].section_no].floor_no ?? 0);
   }
 
-  // {section, row, number} of a seat, as texts of the plan.
+  // {section, row, number, row_kind} of a seat, as texts of the plan: what a `SeatRef` says.
   nameOf(seat) {
     const row = this.rows[this.seats.row_no[seat]];
-    return {section: this.sections[row.section_no].name, row: row.label, number: this.seats.number[seat]};
+    return {section: this.sections[row.section_no].name, row: row.label, number: this.seats.number[seat], row_kind: row.kind};
   }
 
   rowsOf(section) {

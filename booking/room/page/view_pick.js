@@ -3,7 +3,7 @@
 import {SeatMap} from "./map.js";
 import {FREE} from "./plan.js";
 import {button, h, named, setText, tell} from "./ui.js";
-import {lostOrder, refusalWords, seatWords} from "./view_queue.js";
+import {lostOrder, refusalWords, rowWords, seatWords} from "./view_queue.js";
 import {countdown, money, say} from "./words.js";
 
 const MOST = 6;
@@ -293,8 +293,14 @@ class SeatList {
   #fillRows() {
     const rows = this.view.app.seats.plan.rowsOf(Number(this.section.value));
     this.rows = rows;
-    this.row.replaceChildren(...rows.map((one, index) => h("option", {value: index}, one.label)));
+    this.row.replaceChildren(...rows.map((one, index) => h("option", {value: index}, this.#rowName(one))));
     this.#fillSeats();
+  }
+
+  // Rows stand under the word for them; tables and booths among them say what they are.
+  #rowName({kind, label, first_seat: first}) {
+    const name = kind === "booth" && !label ? this.view.app.seats.plan.seats.number[first] : label;
+    return kind ? rowWords(name, kind) : name;
   }
 
   #fillSeats() {

@@ -185,7 +185,14 @@ export function refusalWords(error) {
 // Names of the plan keep their own direction within the sentence: U+2068 and U+2069 isolate them.
 const isolated = (text) => `\u2068${text}\u2069`;
 
-export function seatWords({section, row, number}) {
-  const parts = [section && isolated(section), row && say("seat.row", {row: isolated(row)}), number && say("seat.number", {number: isolated(number)})];
+// A row, or the table or booth that the plan has there; a kind that is not known is a row.
+export function rowWords(row, kind) {
+  return say(kind === "table" ? "seat.table" : kind === "booth" ? "seat.booth" : "seat.row", {row: isolated(row)});
+}
+
+// A booth may have its name from its one seat.
+export function seatWords({section, row, number, row_kind: kind}) {
+  const seat = number && (kind === "booth" && !row ? rowWords(number, kind) : say("seat.number", {number: isolated(number)}));
+  const parts = [section && isolated(section), row && rowWords(row, kind), seat];
   return parts.filter(Boolean).join(say("comma"));
 }

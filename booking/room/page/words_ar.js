@@ -54,7 +54,7 @@ export default {
   "map.label": "خريطة المقاعد. تعرض القائمة المقاعد نفسها.", "map.in": "تقريب", "map.out": "تبعيد", "map.all": "عرض الكل", "map.loading": "تُحمَّل المقاعد…",
   "map.stale": "قد تكون الخريطة غير محدثة: لا تصلها التغييرات الآن. قد تكون المقاعد محجوزة.", "map.floor": "الطابق", "map.taken": "محجوز", "map.mine": "اختيارك",
   "list.section": "القسم", "list.row": "الصف", "list.seats": "المقاعد الحرة في هذا الصف", "list.none": "لا مقعد حرًّا في هذا الصف.",
-  "seat.row": "الصف {row}", "seat.number": "المقعد {number}",
+  "seat.row": "الصف {row}", "seat.table": "الطاولة {row}", "seat.booth": "المقصورة {row}", "seat.number": "المقعد {number}",
   "tiers.title": "بلا مقعد مرقم", "tiers.left": {zero: "لم يبق شيء", one: "بقي واحد", two: "بقي اثنان", few: "بقي {count}", many: "بقي {count}", other: "بقي {count}"}, "tiers.more": "واحد إضافي: {tier}", "tiers.fewer": "واحد أقل: {tier}",
   "hold.title": "محجوز لك", "hold.left": "محجوز لمدة {left}", "hold.soon": "بقي أقل من دقيقة على مقاعدك.", "hold.type": "سعر {seat}",
   "hold.total": "المجموع", "hold.next": "إلى الدفع", "hold.release": "أعد المقاعد",

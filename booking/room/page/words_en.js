@@ -54,7 +54,7 @@ export default {
   "map.label": "Seat map. The list beside it shows the same seats.", "map.in": "Closer", "map.out": "Farther", "map.all": "Show all", "map.loading": "Loading the seats…",
   "map.stale": "The map may be out of date: changes do not reach it just now. Seats may be taken already.", "map.floor": "Floor", "map.taken": "Taken", "map.mine": "Your choice",
   "list.section": "Section", "list.row": "Row", "list.seats": "Free seats of this row", "list.none": "No free seat in this row.",
-  "seat.row": "row {row}", "seat.number": "seat {number}",
+  "seat.row": "row {row}", "seat.table": "table {row}", "seat.booth": "booth {row}", "seat.number": "seat {number}",
   "tiers.title": "Without a numbered seat", "tiers.left": {one: "{count} left", other: "{count} left"}, "tiers.more": "One more: {tier}", "tiers.fewer": "One fewer: {tier}",
   "hold.title": "Held for you", "hold.left": "Held for {left} more", "hold.soon": "Less than a minute is left for your seats.", "hold.type": "Price for {seat}",
   "hold.total": "Total", "hold.next": "Check out", "hold.release": "Give the seats back",

@@ -54,7 +54,7 @@ export default {
   "map.label": "座席図。一覧でも同じ席を選べます。", "map.in": "拡大", "map.out": "縮小", "map.all": "全体を表示", "map.loading": "席を読み込んでいます…",
   "map.stale": "座席図は最新でない可能性があります。変更が届いていません。席はもう埋まっているかもしれません。", "map.floor": "階", "map.taken": "空きなし", "map.mine": "選んだ席",
   "list.section": "エリア", "list.row": "列", "list.seats": "この列の空席", "list.none": "この列に空席はありません。",
-  "seat.row": "{row}列", "seat.number": "{number}番",
+  "seat.row": "{row}列", "seat.table": "テーブル{row}", "seat.booth": "ボックス席{row}", "seat.number": "{number}番",
   "tiers.title": "席番号のない場所", "tiers.left": {other: "残り{count}"}, "tiers.more": "一枚増やす：{tier}", "tiers.fewer": "一枚減らす：{tier}",
   "hold.title": "確保しました", "hold.left": "確保は残り{left}", "hold.soon": "席の確保は残り一分を切りました。", "hold.type": "{seat}の料金",
   "hold.total": "合計", "hold.next": "支払いへ進む", "hold.release": "席を戻す",

@@ -54,7 +54,7 @@ export default {
   "map.label": "Mapa de lugares. A lista ao lado mostra os mesmos lugares.", "map.in": "Mais perto", "map.out": "Mais longe", "map.all": "Mostrar tudo", "map.loading": "A carregar os lugares…",
   "map.stale": "O mapa pode estar desatualizado: de momento as alterações não lhe chegam. Os lugares podem já estar ocupados.", "map.floor": "Piso", "map.taken": "Ocupado", "map.mine": "A sua escolha",
   "list.section": "Setor", "list.row": "Fila", "list.seats": "Lugares livres desta fila", "list.none": "Não há lugares livres nesta fila.",
-  "seat.row": "fila {row}", "seat.number": "lugar {number}",
+  "seat.row": "fila {row}", "seat.table": "mesa {row}", "seat.booth": "camarote {row}", "seat.number": "lugar {number}",
   "tiers.title": "Sem lugar marcado", "tiers.left": {one: "resta {count}", other: "restam {count}"}, "tiers.more": "Mais um: {tier}", "tiers.fewer": "Menos um: {tier}",
   "hold.title": "Reservado para si", "hold.left": "Reservado por mais {left}", "hold.soon": "Falta menos de um minuto para os seus lugares.", "hold.type": "Preço de {seat}",
   "hold.total": "Total", "hold.next": "Avançar para o pagamento", "hold.release": "Devolver os lugares",
