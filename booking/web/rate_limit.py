@@ -40,7 +40,7 @@ ALLOWANCES: Final[Mapping[str, Allowance]] = MappingProxyType(
         "change-per-account": Allowance(20, 60),
         "hold-per-address": Allowance(100, 400),
         "change-per-address": Allowance(200, 800),
-        "account-per-address": Allowance(1, 20),
+        "account-per-address": Allowance(5, 200),  # a mobile network is one address
         "page-secret-per-account": Allowance(0.5, 6),
         "page-secret-per-address": Allowance(20, 100),
         "renewal-per-address": Allowance(5, 100),
