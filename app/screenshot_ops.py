@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.core.ops_board import OpsView
+from app.core.ops_parts import OpsView
 from app.i18n import _
 from app.screens.ops_dialogs import ActDialog, AdmissionDialog, SessionDialog
 from app.screens.ops_rule_dialog import RuleDialog

@@ -8,7 +8,8 @@ from contextlib import aclosing
 from datetime import UTC, datetime
 
 from app.actions.desk import Desk
-from app.core.ops_board import EVENT_NAMES, HOUSE_NAMES, MinuteHistory
+from app.core.ops_board import EVENT_NAMES, HOUSE_NAMES
+from app.core.ops_parts import MinuteHistory
 from app.core.ops_series import LIVE_S, MOST_MINUTES_S, joined, table_of
 from app.core.session import Permission, require
 from backend_client.errors import BookingClientError, ForbiddenError, NotSignedInError

@@ -7,14 +7,13 @@ made up: a second without a statement is a gap, a figure that was not sent is no
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
-from enum import Flag, auto
 from typing import Final
 from uuid import UUID
 
 from app.core.ops_draft import AdmissionDraft
-from app.core.ops_series import EMPTY, SampleRing, SampleTable, joined
+from app.core.ops_parts import EVERYTHING, LogFilter, LogSubject, MinuteHistory, OpsPart, OpsView, SentChange
+from app.core.ops_series import SampleRing, SampleTable, joined
 from backend_client.ops_feed_state import OpsFeedState
 from backend_client.wire import (
     AdmissionControl,
@@ -27,7 +26,6 @@ from backend_client.wire import (
     OpsFigure,
     OpsFigures,
     OpsLogEntry,
-    OpsLogKind,
     OpsUnknownPayments,
 )
 
@@ -47,85 +45,6 @@ EVENT_NAMES: Final = (
     F.ROOM_WAITING, F.ROOM_WAIT_S, F.ROOM_INSIDE, F.ADMISSION_SET_PER_MIN, F.ADMISSION_MEASURED_PER_MIN,
     F.SHOPPERS_ACTIVE, F.ORDERS_CONFIRMED_PER_MIN, F.COMPLETION_SHARE, F.SEATS_FREE, F.SEATS_HELD, F.SEATS_SOLD,
 )  # fmt: skip
-
-
-class OpsPart(Flag):
-    """What changed."""
-
-    FIGURES = auto()
-    STATE = auto()
-    ALARMS = auto()
-    CONTROL = auto()
-    DRAFT = auto()
-    PREVIEW = auto()
-    LOG = auto()
-    HISTORY = auto()
-    VIEW = auto()
-
-
-EVERYTHING: Final = OpsPart(sum(part.value for part in OpsPart))
-
-
-@dataclass(frozen=True, slots=True)
-class OpsView:
-    """Which part of time the charts show: `end_s` None follows now; `seconds` is how much of it."""
-
-    seconds: float = 900.0
-    end_s: float | None = None
-
-    @property
-    def is_live(self) -> bool:
-        return self.end_s is None
-
-
-@dataclass(frozen=True, slots=True)
-class MinuteHistory:
-    """Minutes that were read, of one event (None: the house alone): from when until when, and what came."""
-
-    event_id: EventId | None = None
-    from_s: float = 0.0
-    until_s: float = 0.0
-    table: SampleTable = EMPTY
-
-    def covers(self, event_id: EventId | None, start_s: float, end_s: float) -> bool:
-        """Whether a span was read; minutes that are not over yet need not have been."""
-        return event_id == self.event_id and self.from_s <= start_s and self.until_s >= end_s - 90
-
-
-@dataclass(frozen=True, slots=True)
-class LogSubject:
-    """Which entries of the log are asked for: of one kind or all, of one event or all."""
-
-    kind: OpsLogKind | None = None
-    event_id: EventId | None = None
-
-    def has(self, entry: OpsLogEntry) -> bool:
-        return self.kind in {None, entry.kind} and self.event_id in {None, entry.event_id}
-
-
-@dataclass(frozen=True, slots=True)
-class LogFilter:
-    """Which entries of the log are read, and which of them are shown."""
-
-    kind: OpsLogKind | None = None
-    event_only: bool = False
-    text: str = ""
-
-    def about(self, event_id: EventId | None) -> LogSubject:
-        """Which entries are read while `event_id` is watched."""
-        return LogSubject(self.kind, event_id if self.event_only else None)
-
-    def passes(self, searched: str) -> bool:
-        """Whether an entry is shown: each word must stand somewhere in what is read of it."""
-        return all(word in searched for word in self.text.casefold().split())
-
-
-@dataclass(frozen=True, slots=True)
-class SentChange:
-    """A change whose answer is not known: the same goes again under the same key, and is done once."""
-
-    request: object
-    key: str
 
 
 Listener = Callable[[OpsPart], None]

@@ -10,8 +10,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLineEdit, QRadioButton, QWidget
 
-from app.core.ops_board import OpsBoard, OpsPart
+from app.core.ops_board import OpsBoard
 from app.core.ops_draft import NUMBERS, NumberTextError, numbers_of
+from app.core.ops_parts import OpsPart
 from app.core.session import Permission
 from app.core.store import ConsoleStore
 from app.i18n import _, figures

@@ -10,8 +10,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-from app.core.ops_board import OpsBoard, OpsPart
+from app.core.ops_board import OpsBoard
 from app.core.ops_health import is_stale
+from app.core.ops_parts import OpsPart
 from app.core.rule_draft import MEMBERS
 from app.core.session import Permission
 from app.core.store import ConsoleStore

@@ -19,7 +19,8 @@ from app.actions.steer_operations import (
 )
 from app.bridge.deeds import Deeds
 from app.core.errors import ConsoleError, NotAllowedError
-from app.core.ops_board import LogFilter, OpsBoard, OpsPart
+from app.core.ops_board import OpsBoard
+from app.core.ops_parts import LogFilter, OpsPart
 from app.core.session import Permission
 from app.i18n import _, figures, ngettext
 from app.screens.main_window import MainWindow

@@ -9,8 +9,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from app.core.ops_board import OpsBoard, OpsPart
+from app.core.ops_board import OpsBoard
 from app.core.ops_health import is_stale
+from app.core.ops_parts import OpsPart
 from app.core.ops_waits import WaitRow, wait_rows
 from app.core.session import Permission
 from app.core.store import ConsoleStore

@@ -9,8 +9,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QToolButton, QWidget
 
-from app.core.ops_board import OpsBoard, OpsPart, OpsView
+from app.core.ops_board import OpsBoard
 from app.core.ops_health import is_stale, state_of
+from app.core.ops_parts import OpsPart, OpsView
 from app.core.ops_series import LIVE_S, MOST_MINUTES_S, SampleTable
 from app.core.store import ConsoleStore
 from app.i18n import _, figures

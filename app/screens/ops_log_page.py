@@ -6,7 +6,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from app.core.ops_board import LogFilter, OpsBoard, OpsPart
+from app.core.ops_board import OpsBoard
+from app.core.ops_parts import LogFilter, OpsPart
 from app.core.store import ConsoleStore
 from app.i18n import _, figures, ngettext
 from app.models.cell_table import Cell, CellColumn, CellRow, CellTableModel

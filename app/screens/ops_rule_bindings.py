@@ -12,8 +12,9 @@ from app.actions.alarm_rules import follow_rules, read_last_change, read_quarter
 from app.actions.desk import Desk
 from app.bridge.deeds import Deeds
 from app.core.errors import NotAllowedError
-from app.core.ops_board import OpsBoard, OpsPart
+from app.core.ops_board import OpsBoard
 from app.core.ops_health import is_stale
+from app.core.ops_parts import OpsPart
 from app.core.session import Permission
 from app.i18n import _
 from app.screens.main_window import MainWindow

@@ -8,8 +8,9 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QStackedWidget, QTabBar, QToolButton, QVBoxLayout, QWidget
 
-from app.core.ops_board import EVERYTHING, OpsBoard, OpsPart
+from app.core.ops_board import OpsBoard
 from app.core.ops_health import Health, limits_kept, state_of
+from app.core.ops_parts import EVERYTHING, OpsPart
 from app.core.store import ConsoleStore
 from app.i18n import _, figures
 from app.screens import ops_keys

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from app.core.ops_board import OpsBoard, OpsPart
+from app.core.ops_board import OpsBoard
 from app.core.ops_health import Health, State, is_stale, limits_kept, state_of
+from app.core.ops_parts import OpsPart
 from app.core.ops_series import LIVE_S
 from app.core.store import ConsoleStore
 from app.i18n import _, figures

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 
-from app.core.ops_board import LogFilter, OpsView
+from app.core.ops_parts import LogFilter, OpsView
 from app.core.ops_series import MOST_MINUTES_S
 from app.screens.ops_dialogs import AdmissionDialog
 from app.screens.ops_log_page import OpsLogPage

@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolButton
 
-from app.core.ops_board import OpsView
 from app.core.ops_health import Health
+from app.core.ops_parts import OpsView
 from app.screens.ops_screen import ALARMS, BLOCKERS, LOG
 from app.showcase_ops import give_minutes
 from backend_client.wire import OpsFigure

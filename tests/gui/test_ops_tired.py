@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 
-from app.core.ops_board import OpsView
+from app.core.ops_parts import OpsView
 from app.screens.ops_dialogs import ActDialog
 from app.showcase import Showcase
 from app.showcase_ops import give_minutes

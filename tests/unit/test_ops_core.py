@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from app.core.ops_board import UNKNOWN_OLD, MinuteHistory, OpsBoard, OpsPart, OpsView, admission_key
+from app.core.ops_board import UNKNOWN_OLD, OpsBoard, admission_key
 from app.core.ops_draft import AdmissionDraft, NumberTextError, change_of, numbers_of, preview_of
 from app.core.ops_health import Health, is_stale, limits_kept, state_of
 from app.core.ops_log_csv import ops_log_csv
+from app.core.ops_parts import MinuteHistory, OpsPart, OpsView
 from app.core.ops_series import MINUTE_GAP_S, MOST_MINUTES_S, SampleRing, SampleTable, joined, table_of
 from app.core.ops_waits import wait_rows
 from app.i18n import use_language

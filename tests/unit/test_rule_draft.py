@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.ops_board import OpsBoard, OpsPart
+from app.core.ops_board import OpsBoard
+from app.core.ops_parts import OpsPart
 from app.core.rule_draft import (
     MEMBERS,
     RuleDraft,

@@ -17,7 +17,8 @@ from typing import Any
 from PySide6.QtWidgets import QApplication
 
 from app.core.hold_clock import ServerClock
-from app.core.ops_board import OpsBoard, OpsPart, OpsView
+from app.core.ops_board import OpsBoard
+from app.core.ops_parts import OpsPart, OpsView
 from app.core.store import ConsoleStore
 from app.screens.ops_live_page import OpsLivePage
 from app.screens.ops_strips import strip_plans
