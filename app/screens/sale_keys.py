@@ -8,10 +8,13 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.actions.desk import Desk
 from app.actions.pick_seats import clear_picks
+from app.core.sale import SaleState
+from app.i18n import _
 from app.screens import keys
 from app.screens.main_window import MainWindow
 from app.screens.payment_bindings import PaymentBindings
 from app.screens.pick_bindings import PickBindings
+from app.screens.words import Advice
 from widgets.async_button import AsyncButton
 from widgets.key_gate import KeyGate
 
@@ -62,6 +65,15 @@ class SaleKeys(QObject):
                 return True
         return False
 
+    def _pay(self, key: keys.Key, *buttons: AsyncButton) -> None:
+        """Press a button that pays; a clerk who is faster than the hold hears that nothing was paid."""
+        sale = self._desk.store.sale
+        if self._press(key, *buttons) or sale is None or not sale.picks or not self._at_the_counter():
+            return
+        if sale.state in {SaleState.PICKING, SaleState.HOLDING}:
+            detail = _("Press {key} once they are.").format(key=key.sequence)
+            self._window.screens.counter.panel.tell(Advice(_("The seats are not held yet"), detail, "info"))
+
     def _on_map_key(self) -> None:
         self._window.screens.counter.focus_map()
 
@@ -72,14 +84,14 @@ class SaleKeys(QObject):
         self._press(keys.HOLD, self._window.screens.counter.panel.sale_page.hold)
 
     def _on_exact_cash_key(self) -> None:
-        self._press(keys.EXACT_CASH, self._window.screens.counter.panel.sale_page.exact_cash)
+        self._pay(keys.EXACT_CASH, self._window.screens.counter.panel.sale_page.exact_cash)
 
     def _on_cash_key(self) -> None:
         panel = self._window.screens.counter.panel
-        self._press(keys.CASH, panel.sale_page.cash, panel.unknown_page.cash)
+        self._pay(keys.CASH, panel.sale_page.cash, panel.unknown_page.cash)
 
     def _on_card_key(self) -> None:
-        self._press(keys.CARD, self._window.screens.counter.panel.sale_page.card)
+        self._pay(keys.CARD, self._window.screens.counter.panel.sale_page.card)
 
     def _on_park_key(self) -> None:
         panel = self._window.screens.counter.panel
@@ -89,7 +101,7 @@ class SaleKeys(QObject):
         )  # fmt: skip
 
     def _on_part_key(self) -> None:
-        self._press(keys.PART, self._window.screens.counter.panel.sale_page.part)
+        self._pay(keys.PART, self._window.screens.counter.panel.sale_page.part)
 
     def _on_leave_key(self) -> None:
         """Once asks, twice means it: the button that does the same is pressed each time."""

@@ -416,3 +416,26 @@ def test_the_open_list_of_price_types_shows_prices_and_the_chosen_one_its_name(
             assert types.chosen_name == "Adult"
 
     qloop.run(scene())
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_F6, Qt.Key.Key_F7, Qt.Key.Key_F8, Qt.Key.Key_F11])
+def test_a_key_that_pays_faster_than_the_hold_is_answered_and_pays_nothing(
+    qloop: QLoop, theme: Theme, tmp_path: Path, key: Qt.Key
+) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await pick(showcase)
+            window, panel = showcase.console.window, panel_of(showcase)
+            showcase.server.delay("/holds", 0.5)
+            await calm(panel.sale_page.hold)
+            QTest.keyClick(window, Qt.Key.Key_F5)
+            await until(lambda: state_of(showcase) is SaleState.HOLDING, "the hold to begin")
+            QTest.keyClick(window, key)
+            assert panel.banner.title == "The seats are not held yet"
+            await until(lambda: state_of(showcase) is SaleState.HELD, "the hold")
+            await rest(showcase)
+            assert panel.banner.isHidden()
+            assert showcase.terminal.payments_asked == 0
+            assert not [call for call in showcase.server.calls if call.path.endswith("/payments")]
+
+    qloop.run(scene(), 40)
