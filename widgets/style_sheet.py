@@ -31,6 +31,7 @@ QToolButton[role="inline"]:pressed { background: $accent_soft; }
 QToolButton[role="inline"]:disabled { background: transparent; border-color: transparent; }
 QToolButton[role="digit"] { padding: 0; min-height: ${bar}px; max-height: ${bar}px; border-color: $border; }
 QToolButton[role="bar"] { min-height: ${bar}px; max-height: ${bar}px; }
+QLineEdit > QToolButton { min-height: 0; padding: 0; border: 0; background: transparent; }
 QToolButton[role="digit"]:checked { background: $accent_soft; border-color: $accent; color: $accent_text;
   font-weight: bold; }
 QToolButton[role="digit"]:focus { border: ${focus_ring}px solid $focus; }

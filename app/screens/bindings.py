@@ -107,6 +107,8 @@ class Bindings(QObject):
     def start(self, credentials: Credentials | None = None) -> None:
         """Begin work: the kept session or `credentials`, else the sign-in screen."""
         self._credentials = credentials
+        if credentials is not None:
+            self._window.screens.sign_in.name.setText(credentials.name)  # not who was here last
         self._window.set_less_motion(wants_less_motion(self._settings.get(MOTION)))
         self._window.screens.show_all()
         self.lamps.look()

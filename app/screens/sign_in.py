@@ -39,7 +39,7 @@ class SignInScreen(QWidget):
     @property
     def buttons(self) -> dict[str, AsyncButton]:
         """Buttons by the deed that keeps them busy."""
-        return {"sign-in": self.sign_in}
+        return {"sign-in": self.sign_in, "start": self.sign_in}
 
     def focus_first(self) -> None:
         """Put the keyboard where typing starts."""

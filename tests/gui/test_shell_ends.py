@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from app.bridge.crash import CrashReporter
 from app.core.sale import SaleState
 from app.devices.fake_terminal import AwaitAbort
+from app.screens.bindings import Credentials
 from app.settings import Settings
 from app.showcase import PASSWORD, Showcase, make_showcase
 from backend_client.errors import NotSignedInError
@@ -188,8 +189,6 @@ def test_a_resumed_sale_is_shown_at_the_counter_with_a_word(qloop: QLoop, theme:
         again = make_showcase(tmp_path, Settings(), server=server)
         try:
             again.console.window.show()
-            from app.screens.bindings import Credentials
-
             again.console.bindings.start(Credentials("carla", PASSWORD))
             screens = again.console.window.screens
             await until(lambda: screens.current is screens.counter, "the counter")
@@ -234,3 +233,21 @@ def test_dialogs_and_screens_survive_their_deletion_while_deeds_run(qloop: QLoop
             await hold(showcase)
 
     qloop.run(scene())
+
+
+def test_whoever_is_being_signed_in_stands_there_and_not_who_was_here_last(
+    qloop: QLoop, theme: Theme, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        async with counter_of(tmp_path, open_event=False) as showcase:
+            bindings, screen = showcase.console.bindings, showcase.console.window.screens.sign_in
+            bindings._go_to_sign_in()
+            await rest(showcase)
+            screen.name.setText("sofia")
+            showcase.server.delay("/sessions", 0.5)
+            bindings.start(Credentials("carla", PASSWORD))
+            assert screen.name.text() == "carla"
+            assert screen.sign_in.busy  # nobody else types a name meanwhile in vain
+            await until(lambda: not screen.sign_in.busy, "the sign-in")
+
+    qloop.run(scene(), 40)

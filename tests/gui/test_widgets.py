@@ -9,7 +9,8 @@ from babel import Locale
 from PySide6.QtCore import QEvent, QRect, Qt
 from PySide6.QtGui import QImage, QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QToolButton, QWidget
+from pytestqt.qtbot import QtBot
 
 from app.i18n.figures import Figures
 from app.models.quick_tender import quick_tenders
@@ -272,3 +273,20 @@ def test_a_question_about_one_thing_is_not_answered_about_another(theme: Theme) 
     assert button.asks
     button.set_about("the second sale")
     assert button.text() == "Release the seats"
+
+
+@pytest.mark.parametrize("direction", [Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft])
+def test_the_cross_that_empties_a_search_field_stands_in_the_middle_of_its_edge(
+    qtbot: QtBot, theme: Theme, direction: Qt.LayoutDirection
+) -> None:
+    edit = QLineEdit()
+    qtbot.addWidget(edit)
+    edit.setLayoutDirection(direction)
+    edit.setClearButtonEnabled(True)
+    edit.resize(400, edit.sizeHint().height())
+    edit.setText("abc")
+    with qtbot.waitExposed(edit):
+        edit.show()
+    cross = edit.findChildren(QToolButton)[0].geometry()
+    assert abs(cross.center().y() - edit.rect().center().y()) <= 1
+    assert edit.rect().contains(cross)
