@@ -141,12 +141,13 @@ async def test_a_terminals_end_of_day_meets_the_same_rule(wired: Wired, instant:
 
 
 @pytest.mark.parametrize("instant", STRANGE_INSTANTS)
-async def test_a_session_of_the_database_is_named_by_the_same_rule(wired: Wired, instant: str) -> None:
+@pytest.mark.parametrize("member", ["backend_started_at", "transaction_started_at"])
+async def test_a_session_of_the_database_is_named_by_the_same_rule(wired: Wired, member: str, instant: str) -> None:
     admin = await wired.api.staff(Role.ADMIN)
-    body = {"backend_started_at": instant, "reason": "keeps others waiting"}
+    body = {"backend_started_at": "2026-11-30T10:00:00Z", "reason": "keeps others waiting", member: instant}
     answer = await wired.api.call("POST", "/v1/ops/sessions/1/end", body, token=admin)
     refused = problem(answer, wire.ErrorCode.INVALID_REQUEST)
-    assert [field.pointer for field in refused.fields] == ["/backend_started_at"]
+    assert [field.pointer for field in refused.fields] == [f"/{member}"]
 
 
 async def test_an_instant_with_an_offset_is_stored_as_the_instant_it_is(wired: Wired) -> None:
@@ -165,6 +166,7 @@ def test_every_instant_of_a_request_is_one_that_the_tests_above_know() -> None:
     assert found == {
         ("EvidenceItem", "at"), ("AccessCodeRequest", "valid_until"), ("HouseHoldRequest", "release_at"),
         ("TerminalTotalsReport", "closed_at"), ("OpsSessionEnd", "backend_started_at"),
+        ("OpsSessionEnd", "transaction_started_at"),
     }  # fmt: skip
 
 
