@@ -42,7 +42,11 @@ class PanelScroll(QScrollArea):
         self._content.resize(self.width(), max(self.height(), needed))
 
     def show_part(self, part: QWidget) -> None:
-        """Scroll so far that `part` can be seen."""
+        """Scroll so far that `part` can be seen, where it stands by now."""
+        self.fit()
+        layout = self._content.layout()
+        if layout is not None:
+            layout.activate()
         self.ensureWidgetVisible(part, 0, _AROUND_PX)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -14,12 +14,12 @@ from app.actions.ask_terminal import word_of
 from app.actions.desk import Desk
 from app.actions.each_in_turn import each_in_turn
 from app.actions.settle_earlier import settle_earlier
-from app.core.errors import TerminalUnsettledError
+from app.core.errors import ConsoleError, TerminalUnsettledError
 from app.core.store import Notice, NoticeCode
 from app.devices.card_terminal import CardTerminal, TerminalError, TerminalOutcome, TerminalResult
 from app.devices.recovery import CLOCK_TOLERANCE
 from app.journal.terminal_record import DayRecord
-from backend_client.errors import BookingRefusedError
+from backend_client.errors import BookingClientError, BookingRefusedError, NotSignedInError
 from backend_client.wire import TerminalTotal, TerminalTotals, TerminalTotalsReport
 
 _log = logging.getLogger(__name__)
@@ -33,15 +33,29 @@ class DayNotToldError(TerminalError):
     code = "day-not-told"
 
 
+class DayNotReportedError(ConsoleError):
+    """The terminal has closed its day, and the booking system has not taken the totals yet; `report_days` goes on."""
+
+    code = "day-not-reported"
+
+    def __init__(self, report: TerminalTotalsReport) -> None:
+        super().__init__("the booking system did not answer")
+        self.report = report
+
+
 async def close_terminal_day(desk: Desk) -> TerminalTotals:
     """Close the terminal's day and report its totals; how they compare with ours.
+
+    A day that is closed and not reported is not closed again while nothing was asked of the terminal since: its totals
+    would be lost behind those of an empty day. It is reported.
 
     Raises:
         NoTerminalError, NotAllowedError: not here, or not this person.
         TerminalUnsettledError: a payment is open: its proof is the terminal's last transaction.
         TerminalError: the terminal refused, or was not asked; its day is not closed.
         DayNotToldError: nobody knows yet; `report_days` asks on.
-        BookingClientError: closed, and not reported yet; `report_days` does that.
+        DayNotReportedError: closed, and not reported yet; `report_days` does that.
+        BookingRefusedError, NotSignedInError: closed, and the totals are not taken from here.
     """
     with desk.once("close-day") as first:
         if not first:
@@ -50,6 +64,9 @@ async def close_terminal_day(desk: Desk) -> TerminalTotals:
         terminal = desk.need_terminal()
         if desk.charging:
             raise TerminalUnsettledError("the terminal still works on a payment")
+        closed = await _closed_and_untold(desk)
+        if closed is not None and closed.report is not None:
+            return await _tell(desk, closed, closed.report)
         async with desk.terminal_turn:
             await settle_earlier(desk, terminal)
             await _refuse_open_attempts(desk)
@@ -62,6 +79,16 @@ async def _refuse_open_attempts(desk: Desk) -> None:
     newest = await desk.journal.newest_attempt()
     if newest is not None and not newest.acknowledged and (newest.word is None or not newest.word.definite):
         raise TerminalUnsettledError("an earlier payment is not settled")
+
+
+async def _closed_and_untold(desk: Desk) -> DayRecord | None:
+    """The day that was closed last, if its totals wait to be told and the terminal was asked for nothing since."""
+    days = [day for day in await desk.journal.open_days() if day.report is not None]
+    if not days:
+        return None
+    newest = await desk.journal.newest_attempt()
+    last = max(days, key=lambda day: day.asked_at)
+    return last if newest is None or newest.started_at <= last.asked_at else None
 
 
 async def _close(desk: Desk, terminal: CardTerminal, record: DayRecord) -> TerminalTotals:
@@ -78,7 +105,20 @@ async def _close(desk: Desk, terminal: CardTerminal, record: DayRecord) -> Termi
         raise DayNotToldError("the terminal told no totals")
     report = _report_of(terminal, result, record)
     await desk.journal.record_day(record.day_id, report)
-    return await _send(desk, record, report)
+    return await _tell(desk, record, report)
+
+
+async def _tell(desk: Desk, record: DayRecord, report: TerminalTotalsReport) -> TerminalTotals:
+    """Report it for a person who waits: that nobody answers is no reason to close the day again."""
+    try:
+        return await _send(desk, record, report)
+    except NotSignedInError:
+        raise
+    except BookingClientError as error:
+        if isinstance(error, BookingRefusedError) and error.is_word:
+            raise
+        desk.wake.set()
+        raise DayNotReportedError(report) from error
 
 
 def _report_of(terminal: CardTerminal, result: TerminalResult, record: DayRecord) -> TerminalTotalsReport:

@@ -95,7 +95,7 @@ async def abort_card(desk: Desk) -> None:
     sale = desk.store.sale
     if desk.terminal is None or sale is None or sale.state is not SaleState.PAYING:
         return
-    if desk.store.terminal_progress in _HEARD:
+    if desk.store.progress_of(sale.sale_id) in _HEARD:
         return  # it has said its last word: there is nothing to stop any more
     if sale.payment is not None and sale.payment.kind is OperationKind.SALE:
         desk.store.wish_stop(True)
@@ -166,24 +166,26 @@ class _Conversation:
 
     async def hold(self, sale: Sale) -> Sale:
         """Ask the terminal, journal and report what it says; the sale that comes of it."""
-        desk = self.desk
-        trouble: TerminalError | None = None
+        try:
+            result, word, trouble = await self._last_word()
+            said_nothing = trouble is not None or word.report.decline_code == STOPPED_HERE
+            telling = Telling.NOTHING if said_nothing else _TELLING[result.outcome]
+            self.desk.store.put_terminal_progress(telling.value, sale.sale_id)  # it has ended there; here it goes on
+            return await self._tell(sale, result, word, trouble)
+        finally:
+            self.desk.store.put_terminal_progress("")
+
+    async def _last_word(self) -> tuple[TerminalResult, TerminalWord, TerminalError | None]:
+        """What the terminal said, as it is journaled; and why it could not be used, if so: nothing was charged then."""
         try:
             result = await self._pay()
-            word = word_of(self._by_cause(result))
         except TerminalError as error:
-            trouble = error
             result = TerminalResult(TerminalOutcome.DECLINED, 0, self.record.currency, decline_code=error.code)
-            word = word_of(result)
+            return result, word_of(result), error
         except Exception:  # noqa: BLE001  # a driver's fault: money may have moved
             _log.exception("the card terminal's driver failed during a payment")
             result = TerminalResult(TerminalOutcome.UNKNOWN, 0, self.record.currency)
-            word = word_of(result)
-        desk.store.put_terminal_progress(_TELLING[result.outcome].value)  # it has ended there; here it goes on
-        try:
-            return await self._tell(sale, result, word, trouble)
-        finally:
-            desk.store.put_terminal_progress("")
+        return result, word_of(self._by_cause(result)), None
 
     async def _tell(
         self, sale: Sale, result: TerminalResult, word: TerminalWord, trouble: TerminalError | None
@@ -220,7 +222,7 @@ class _Conversation:
         return result
 
     def _on_progress(self, progress: Progress) -> None:
-        self.desk.store.put_terminal_progress(progress.value)
+        self.desk.store.put_terminal_progress(progress.value, self.record.sale_id)
 
     async def _on_result(self, result: TerminalResult) -> Verdict:
         """The terminal has approved and waits for our verdict: journal, report for 3 s at most, decide."""

@@ -68,7 +68,12 @@ async def read_paid_out(desk: Desk) -> None:
     kept = await desk.journal.cash_returns()
     desk.store.put_paid_out(desk.store.paid_out | {record.operation_id for record in kept})
     waiting = (record for record in kept if record.refused and not record.compared_by)
-    desk.store.orders.put_untaken(tuple(_untaken(record) for record in waiting))
+    untaken = tuple(_untaken(record) for record in waiting)
+    desk.store.orders.put_untaken(untaken)
+    still = {str(one.operation_id) for one in untaken}
+    for notice in desk.store.notices:
+        if notice.code is NoticeCode.CASH_NOT_TAKEN and notice.detail not in still:
+            desk.store.dismiss(notice)
 
 
 def _untaken(record: CashReturn) -> UntakenCash:
@@ -79,8 +84,14 @@ def _untaken(record: CashReturn) -> UntakenCash:
 
 def post_untaken(desk: Desk) -> None:
     """Whoever begins to work here hears of what waits to be compared."""
+    told = {notice.detail for notice in desk.store.notices if notice.code is NoticeCode.CASH_NOT_TAKEN}
     for one in desk.store.orders.untaken:
-        desk.store.post(Notice(NoticeCode.CASH_NOT_TAKEN, (), one.amount_minor, one.currency))
+        if str(one.operation_id) not in told:
+            desk.store.post(_not_taken(one.operation_id, one.amount_minor, one.currency))
+
+
+def _not_taken(operation_id: OperationId, amount_minor: int, currency: str) -> Notice:
+    return Notice(NoticeCode.CASH_NOT_TAKEN, (), amount_minor, currency, detail=str(operation_id))
 
 
 async def look_at_untaken(desk: Desk) -> None:
@@ -133,7 +144,7 @@ async def tell_paid_out(desk: Desk, record: CashReturn) -> None:
         taken = False
     await desk.journal.end_cash_return(record.operation_id, taken=taken)
     if not taken:
-        desk.store.post(Notice(NoticeCode.CASH_NOT_TAKEN, (), record.amount_minor, record.currency))
+        desk.store.post(_not_taken(record.operation_id, record.amount_minor, record.currency))
         await read_paid_out(desk)
 
 

@@ -59,7 +59,7 @@ async def pay_reader(desk: Desk, *, part_minor: int | None = None) -> Sale:
             raise TerminalUnsettledError("the reader still works on a payment that was parked")
         desk.store.wish_stop(False)
         sale = await begin_payment(desk, OperationKind.AUTHORIZE, STRIPE_TERMINAL, part_minor=part_minor)
-        desk.store.put_terminal_progress(Progress.CONNECTING.value)
+        desk.store.put_terminal_progress(Progress.CONNECTING.value, sale.sale_id)
         try:
             with never_stuck(desk, sale.sale_id):
                 async with before_asking(desk, sale.sale_id):
@@ -96,7 +96,7 @@ async def _watch(desk: Desk, sale: Sale, order: Order, operation: PaymentOperati
     """Look at the order until the operation is decided, or until the patience for it is over."""
     silent_since: float | None = None
     while operation.status in _PROGRESS:
-        desk.store.put_terminal_progress(_PROGRESS[operation.status].value)
+        desk.store.put_terminal_progress(_PROGRESS[operation.status].value, sale.sale_id)
         if desk.store.stop_wished:
             await _withdraw_if_heard(desk, operation.operation_id)
         await desk.sleep(desk.patience.watch_s)

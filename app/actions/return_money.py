@@ -262,7 +262,7 @@ async def _write_down(desk: Desk, record: TerminalRecord, word: TerminalWord) ->
 
 async def _speak(desk: Desk, terminal: CardTerminal, record: TerminalRecord, target: _Target | None) -> TerminalResult:
     def show(progress: Progress) -> None:
-        desk.store.put_terminal_progress(progress.value)
+        desk.store.put_terminal_progress(progress.value, record.order_id)
 
     try:
         if target is None:

@@ -68,9 +68,11 @@ def with_notice(notices: tuple[Notice, ...], notice: Notice) -> tuple[Notice, ..
     return tuple(kept)
 
 
+def oldest_to_answer(notices: tuple[Notice, ...]) -> Notice | None:
+    """What waits longest for an answer: it stands beside whatever else is said."""
+    return next((notice for notice in notices if notice.code in TO_BE_ANSWERED), None)
+
+
 def newest_to_hear(notices: tuple[Notice, ...]) -> Notice | None:
-    """What is said first: the oldest that waits for an answer, else the newest of all."""
-    waiting = [notice for notice in notices if notice.code in TO_BE_ANSWERED]
-    if waiting:
-        return waiting[0]
-    return notices[-1] if notices else None
+    """The newest of those that are read and gone."""
+    return next((notice for notice in reversed(notices) if notice.code not in TO_BE_ANSWERED), None)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Flag, StrEnum, auto
+from uuid import UUID
 
 from msgspec.structs import replace
 
@@ -117,6 +118,7 @@ class ConsoleStore:
         self.feed_heard_at: float | None = None
         self.map_out_of_date = False
         self.terminal_progress = ""
+        self._terminal_about: UUID | None = None
         self.given_up = 0
         self.paid_out: frozenset[OperationId] = frozenset()
         self.asks: dict[SaleId, Asks] = {}
@@ -169,6 +171,8 @@ class ConsoleStore:
             self.orders.clear()
             self.ops.clear()
             self.settings_desk.clear()
+        if session is not None:  # said at the sign-in; not to be read by who signed in
+            self.notices = tuple(notice for notice in self.notices if notice.code is not NoticeCode.SIGNED_OUT)
         self._changed(Change.SESSION)
 
     def put_events(self, events: tuple[EventSummary, ...]) -> None:
@@ -289,10 +293,14 @@ class ConsoleStore:
         self.clock.observe(server_time, sent_at, received_at)
         self._changed(Change.CLOCK)
 
-    def put_terminal_progress(self, progress: str) -> None:
-        """What the card terminal is doing, as a code; empty when idle."""
-        self.terminal_progress = progress
+    def put_terminal_progress(self, progress: str, about: UUID | None = None) -> None:
+        """What the card terminal is doing, as a code; empty when idle. `about`: the sale, or the order of a refund."""
+        self.terminal_progress, self._terminal_about = progress, about
         self._changed(Change.TERMINAL)
+
+    def progress_of(self, about: UUID | None) -> str:
+        """What the terminal is doing for this sale or order; empty while it works on another one."""
+        return self.terminal_progress if about is not None and about == self._terminal_about else ""
 
     def put_given_up(self, count: int) -> None:
         """How many card attempts that nobody waits for are not settled yet."""

@@ -11,3 +11,5 @@ class Telling(StrEnum):
     APPROVED = "telling-approved"
     DECLINED = "telling-declined"
     UNCLEAR = "telling-unclear"
+    NOTHING = "telling-nothing"
+    """No bank was asked: the terminal could not be used, or somebody stopped it."""

@@ -109,7 +109,7 @@ class CounterScreen(QWidget):
 
     def focus_first(self) -> None:
         """Put the keyboard where work goes on: on the next step of the sale, or on the map."""
-        if not self.panel.focus_next_step():
+        if not self.panel.focus_again():
             self.focus_map()
 
     def focus_map(self) -> None:

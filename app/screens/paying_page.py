@@ -39,6 +39,7 @@ _PROGRESS: Final[dict[str, tuple[str, int]]] = {
     Progress.FINISHING: (marked("Finishing…"), 3),
     Telling.APPROVED: (marked("Approved. The booking system is being told…"), 3),
     Telling.DECLINED: (marked("Declined. The booking system is being told…"), 3),
+    Telling.NOTHING: (marked("Nothing was charged. The booking system is being told…"), 0),
     Telling.UNCLEAR: (marked("The terminal's answer is unclear. It is being looked up…"), 2),
 }
 _ENDED_THERE: Final = frozenset(Telling)
@@ -108,7 +109,7 @@ class PayingPage(QWidget):
         self.steps.setVisible(is_card)
         ended = progress in _ENDED_THERE
         self.stop.setVisible(is_card and not ended)
-        self._hint.setVisible(is_card and progress != Telling.DECLINED)
+        self._hint.setVisible(is_card and progress not in {Telling.DECLINED, Telling.NOTHING})
         self._hint.setText(
             _("Do not take the card again")
             if ended

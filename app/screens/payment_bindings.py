@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from PySide6.QtCore import QObject, Signal
 
-from app.actions.close_terminal_day import close_terminal_day
+from app.actions.close_terminal_day import DayNotReportedError, close_terminal_day
 from app.actions.desk import Desk
 from app.actions.finish_sale import next_parked
 from app.actions.leave_sale import leave_paid_parts, leave_unknown
@@ -158,8 +158,15 @@ class PaymentBindings(QObject):
             _("The terminal settles with the bank and counts from nothing again. Payments can go on afterwards."),
         )
         dialog = AskDialog(self._window.theme, words, _("Close the day"), _("Cancel"), self._window)
-        if await ask(dialog):
+        if not await ask(dialog):
+            return
+        try:
             self._tell_totals(await close_terminal_day(self._desk))
+        except DayNotReportedError as error:
+            total = figures().money(error.report.total_minor, error.report.currency)
+            title = _("The terminal's day is closed: {total}").format(total=total)
+            detail = _("Its totals are told to the booking system by themselves. Do not close the day again.")
+            self._window.screens.counter.panel.tell(Advice(title, detail, "warn"))
 
     def _tell_totals(self, totals: TerminalTotals) -> None:
         total = figures().money(totals.total_minor, totals.currency)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
-from app.core.notices import newest_to_hear
+from app.core.notices import newest_to_hear, oldest_to_answer
 from app.core.sale import Sale, SaleId, SaleState
 from app.core.session import Permission
 from app.core.settlement import with_paid_out
@@ -89,6 +89,7 @@ class SalePanel(QFrame):
         self._hold_warning_s = hold_warning_s
         self._shown_state: SaleState | None = None
         self._notice: Notice | None = None
+        self._owed: Notice | None = None
         self._refusal_at: _Place | None = None
         self._once_back: Advice | None = None
         self.sale_page = SalePage(theme, store)
@@ -98,6 +99,8 @@ class SalePanel(QFrame):
         self.outcome_page = OutcomePage(theme)
         self.watch_page = WatchPage(theme)
         self.banner = StatusBanner(theme)
+        self.owed = StatusBanner(theme)
+        """Money in the clerk's hand that is a buyer's."""
         self.parked = ParkedList(theme)
         self.parked_head = label(kind="caption", tone="muted")
         self._pages = QStackedWidget()
@@ -154,11 +157,12 @@ class SalePanel(QFrame):
         store = self._store
         order = None if sale.order is None else with_paid_out(sale.order, store.paid_out)
         here = None if store.session is None else store.session.device_id
-        self.returning_page.show_sale(order, here, store.terminal_progress)
+        about = None if order is None else order.order_id
+        self.returning_page.show_sale(order, here, store.progress_of(about))
 
     def _show_paying(self, sale: Sale) -> None:
         store = self._store
-        self.paying_page.show_sale(sale, store.terminal_progress, stop_wished=store.stop_wished)
+        self.paying_page.show_sale(sale, store.progress_of(sale.sale_id), stop_wished=store.stop_wished)
 
     def show_time(self) -> None:
         """The time that the hold has left, by the server's clock."""
@@ -200,16 +204,27 @@ class SalePanel(QFrame):
         return [button.accessibleName() for button in self.parked.buttons]
 
     def show_notices(self) -> None:
-        """The newest notice that no page says already, until it is read."""
+        """The newest notice that no page says already, until it is read. Money that a clerk holds in hand for a buyer
+        stands above it, whatever was refused meanwhile, until it is given back.
+        """
+        unsaid = tuple(notice for notice in self._store.notices if self._is_unsaid(notice))
+        self._owed = oldest_to_answer(unsaid)
+        if self._owed is None:
+            self.owed.clear()
+            self._over.hide()
+        else:
+            words = notice_words(self._owed)
+            self._over.show()
+            self.owed.tell(words.tone, words.title, words.detail, answer_words(self._owed))
         if self._refusal_at is not None:
             return
-        unsaid = tuple(notice for notice in self._store.notices if self._is_unsaid(notice))
         self._notice = newest_to_hear(unsaid)
         if self._notice is None:
             self.banner.clear()
             return
         words = notice_words(self._notice)
-        self.banner.tell(words.tone, words.title, words.detail, answer_words(self._notice))
+        self.banner.tell(words.tone, words.title, words.detail, _("Close"))
+        self._scroll.show_part(self.banner)
 
     def tell(self, words: Advice, once_back: Advice | None = None) -> None:
         """Say something that is no notice of the store: a step that was refused. It is said at this step alone.
@@ -220,6 +235,7 @@ class SalePanel(QFrame):
         self._once_back = once_back
         self._refusal_at = self._place()
         self.banner.tell(words.tone, words.title, words.detail, _("Close"))
+        self._scroll.show_part(self.banner)
 
     def show_connection(self) -> None:
         """That the booking system does not answer is said no longer than it is so."""
@@ -263,6 +279,16 @@ class SalePanel(QFrame):
             self.outcome_page.show_sale(sale)
             self._pages.setCurrentWidget(self.outcome_page)
 
+    def focus_again(self) -> bool:
+        """Back at the counter: as `focus_next_step`, but on nothing whose Enter says that money or tickets were given
+        out, because whoever comes back may still be typing.
+        """
+        state, came_out = self._shown_state, self.outcome_page.came_out
+        tells = state is SaleState.RETURNING or (
+            state is not None and _PAGES.get(state) == "outcome" and not came_out.isHidden()
+        )
+        return not tells and self.focus_next_step()
+
     def focus_next_step(self) -> bool:
         """Put the keyboard on what comes next in the sale. Returns whether it is there: what is not in front takes it
         from nobody, and a sale that is being picked has its next step on the map.
@@ -299,7 +325,18 @@ class SalePanel(QFrame):
         panel.addWidget(self.banner)
         panel.addWidget(self._pages, 1)
         around = column(theme, gap="", parent=self)
-        around.addWidget(PanelScroll(inside, self._least_px))
+        beside = QWidget()
+        over = column(theme, margin="large", gap="", parent=beside)
+        over.setContentsMargins(
+            over.contentsMargins().left(), over.contentsMargins().top(), over.contentsMargins().right(), 0
+        )
+        over.addWidget(self.owed)
+        self._over = beside
+        beside.hide()
+        around.addWidget(beside)
+        self._scroll = PanelScroll(inside, self._least_px)
+        around.addWidget(self._scroll, 1)
+        self.owed.action_requested.connect(self._on_owed_action_requested)
         self.banner.action_requested.connect(self._on_banner_action_requested)
 
     def _least_px(self, width: int) -> int:
@@ -313,6 +350,10 @@ class SalePanel(QFrame):
         ]
         heights.append(0 if page is None else page.minimumSizeHint().height())
         return 2 * edge + sum(heights) + gap * len(parts)
+
+    def _on_owed_action_requested(self) -> None:
+        if self._owed is not None:
+            self.notice_read.emit(self._owed)
 
     def _on_banner_action_requested(self) -> None:
         notice, self._notice = self._notice, None

@@ -16,11 +16,14 @@ from app.bridge.deeds import Deeds
 from app.screens.device_lamps import DeviceLamps
 from app.screens.main_window import MainWindow
 from app.screens.sale_bindings import SaleBindings
+from backend_client.feed_protocol import FeedState
 
 _SECOND_MS: Final = 1000
 _SERVER_LOOK_EVERY_S: Final = 3
 _MAP_LOOK_EVERY_S: Final = 2
 _TERMINAL_LOOK_EVERY_S: Final = 30
+_LONGEST_PAUSE_S: Final = 60
+"""Between two tries to follow a map that ended at once each time: a fault of ours is not told without end."""
 _OPENING: Final = frozenset({"open-event", "start", "restore", "sign-in", "sign-out"})
 """Deeds that end the following of one event and may begin that of another."""
 
@@ -45,6 +48,8 @@ class SecondBindings(QObject):
         self._lamps = lamps
         self._follow = follow
         self._seconds = 0
+        self._pause_s = _MAP_LOOK_EVERY_S
+        self._follow_from = 0
         self._timer = QTimer(self)
         self._timer.setInterval(_SECOND_MS)
         self._timer.timeout.connect(self._on_timer_timeout)
@@ -68,7 +73,13 @@ class SecondBindings(QObject):
         screens, store = self._window.screens, self._desk.store
         if screens.current is not screens.counter or store.event is None or store.session is None:
             return
-        if not _OPENING & self._deeds.running:
+        if store.feed_state is FeedState.LIVE:
+            self._pause_s, self._follow_from = _MAP_LOOK_EVERY_S, 0
+        if _OPENING & self._deeds.running or "follow-seats" in self._deeds.running:
+            return
+        if self._seconds >= self._follow_from:
+            self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
+            self._follow_from = self._seconds + self._pause_s
             self._deeds.start("follow-seats", self._follow)
 
     async def _look_for_server(self) -> None:

@@ -46,9 +46,10 @@ class SignInScreen(QWidget):
         take_focus(self.password if self.name.text() else self.name)
 
     def tell(self, words: Advice) -> None:
-        """Say what is wrong; the keyboard goes to the password."""
+        """Say what is wrong; the keyboard goes to the password, unless somebody is typing a name."""
         self.banner.tell(words.tone, words.title, words.detail)
-        take_focus(self.password)
+        if not self.name.hasFocus() or self.sign_in.hasFocus():
+            take_focus(self.password)
 
     def _build(self) -> None:
         theme = self._theme

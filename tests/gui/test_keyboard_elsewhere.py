@@ -112,6 +112,25 @@ def test_the_tab_of_the_counter_shows_time_only_while_it_runs(qloop: QLoop, them
     qloop.run(scene(), 40)
 
 
+@pytest.mark.parametrize("given_out", ["money", "tickets"])
+def test_who_comes_back_presses_nothing_that_says_that_something_was_given_out(
+    qloop: QLoop, theme: Theme, tmp_path: Path, given_out: str
+) -> None:
+    """Enter there is the deed itself: half a second after Ctrl+1 it may still be meant for a search field."""
+
+    async def scene() -> None:
+        async with counter_of(tmp_path) as showcase:
+            await hold(showcase)
+            panel = panel_of(showcase)
+            assert panel.focus_again()
+            panel._shown_state = SaleState.RETURNING if given_out == "money" else SaleState.DONE
+            if given_out == "tickets":
+                panel.outcome_page.came_out.setVisible(True)
+            assert not panel.focus_again()
+
+    qloop.run(scene(), 40)
+
+
 def test_the_keyboard_is_not_given_to_what_is_hidden(qtbot: QtBot) -> None:
     window = QWidget()
     qtbot.addWidget(window)

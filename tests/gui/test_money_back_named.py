@@ -209,7 +209,7 @@ def test_cash_that_goes_back_is_said_about_a_parked_sale_too(qloop: QLoop, theme
             store.post(Notice(NoticeCode.CASH_NOT_NEEDED, (), 4500, "EUR", sale_id=parked.sale_id))
             await rest(showcase)
             assert desk.find(parked.sale_id) is not None
-            assert panel_of(showcase).banner.title == "The card went through: give €45.00 in cash back"
-            assert panel_of(showcase).banner.isVisible()
+            assert panel_of(showcase).owed.title == "The card went through: give €45.00 in cash back"
+            assert panel_of(showcase).owed.isVisible()
 
     qloop.run(scene())

@@ -17,6 +17,7 @@ from app.core.store import Notice, NoticeCode
 from app.journal.terminal_record import CashReturn
 from app.screens.dialogs import AskDialog
 from app.screens.leave_words import leave_words
+from app.screens.words import advice_for
 from app.showcase import Showcase
 from backend_client.wire import OperationId, Order
 from tests.gui.conftest import QLoop, calm, counter_of, hold, panel_of, rest, sale_of, state_of, until
@@ -168,17 +169,22 @@ def test_cash_in_the_clerks_hand_is_asked_for_until_the_clerk_has_given_it_back(
             for _more in range(30):
                 store.post(Notice(NoticeCode.CARD_GIVEN_BACK, (), 100, "EUR"))
             await rest(showcase)
-            assert panel.banner.title == "The card went through: give €45.00 in cash back"
-            button = panel.banner.findChild(QPushButton)
+            panel.tell(advice_for("answer-unknown"))  # a refusal is said below it, not in its place
+            assert panel.owed.isVisible()
+            assert panel.owed.title == "The card went through: give €45.00 in cash back"
+            assert panel.banner.title == "The answer got lost on the way"
+            panel.forget_refusal()
+            button = panel.owed.findChild(QPushButton)
             assert isinstance(button, QPushButton)
             assert button.text() == "I gave €45.00 back"
             words = leave_words(showcase.console.desk)
             assert words is not None
-            assert words.title == panel.banner.title
+            assert words.title == panel.owed.title
             button.click()
             await rest(showcase)
+            assert panel.owed.isHidden()
             assert panel.banner.title == "€1.00 went back to a card"
-            assert button.text() == "Close"
+            assert panel.banner.findChildren(QPushButton)[0].text() == "Close"
             assert leave_words(showcase.console.desk) is None
             store.notices = ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.core.notices import NOTICES_KEPT, Notice, NoticeCode, newest_to_hear, with_notice
+from app.core.notices import NOTICES_KEPT, Notice, NoticeCode, newest_to_hear, oldest_to_answer, with_notice
 
 CASH = Notice(NoticeCode.CASH_NOT_NEEDED, (), 4500, "EUR")
 
@@ -20,11 +20,13 @@ def test_the_oldest_goes_when_there_are_too_many() -> None:
     assert newest_to_hear(()) is None
 
 
-def test_one_that_waits_for_an_answer_stays_and_is_said_first() -> None:
+def test_one_that_waits_for_an_answer_stays_and_is_said_beside_the_newest() -> None:
     notices = told(2 * NOTICES_KEPT, with_notice((), CASH))
     assert notices[0] is CASH
     assert len(notices) == NOTICES_KEPT
-    assert newest_to_hear(notices) is CASH
+    assert oldest_to_answer(notices) is CASH
+    assert newest_to_hear(notices) is notices[-1]
+    assert oldest_to_answer(told(3)) is None
 
 
 def test_however_many_wait_for_an_answer_none_goes() -> None:

@@ -224,6 +224,8 @@ async def test_session_that_the_api_ended_is_said(counter: Counter) -> None:
         await counter.desk.client.me()
     assert counter.desk.store.session is None
     assert NoticeCode.SIGNED_OUT in counter.notices
+    await sign_in(counter.desk, "carla", "secret")
+    assert NoticeCode.SIGNED_OUT not in counter.notices  # it was for who was here before
 
 
 async def test_open_sales_wait_for_somebody_who_may_sell(counter: Counter) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.actions.close_terminal_day import DayNotToldError, close_terminal_day, report_days
+from app.actions.close_terminal_day import DayNotReportedError, DayNotToldError, close_terminal_day, report_days
 from app.actions.pay_card import pay_card
 from app.core.errors import NotAllowedError, NoTerminalError, TerminalUnsettledError
 from app.core.sale import SaleState
@@ -17,7 +17,6 @@ from app.core.store import NoticeCode
 from app.devices.card_terminal import TerminalRefusedError, TerminalUnavailableError
 from app.devices.fake_terminal import Decline, LoseLine, Unreachable
 from app.journal.async_journal import AsyncJournal
-from backend_client.errors import AnswerUnknownError, NothingDoneError
 from backend_client.testing import Fault
 from tests.unit.counter import Counter, make_counter, open_journal
 
@@ -63,7 +62,7 @@ async def test_totals_that_could_not_be_reported_are_reported_later_and_once(
 ) -> None:
     await sell(counter, 0)
     counter.server.fail(Fault.BUSY, "/terminal-totals", times=99)
-    with pytest.raises(NothingDoneError):
+    with pytest.raises(DayNotReportedError):
         await close_terminal_day(counter.desk)
     counter.server.heal()
     again = counter.restart(journal)
@@ -73,10 +72,36 @@ async def test_totals_that_could_not_be_reported_are_reported_later_and_once(
     assert totals(again) == [4500]
 
 
+async def test_a_day_that_waits_to_be_told_is_not_closed_again(counter: Counter) -> None:
+    """Else the clerk heard of an empty day that agrees, and of the real one never."""
+    await sell(counter, 0)
+    counter.server.fail(Fault.BUSY, "/terminal-totals", times=99)
+    for _again in range(2):
+        with pytest.raises(DayNotReportedError) as caught:
+            await close_terminal_day(counter.desk)
+        assert caught.value.report.total_minor == 4500
+    assert len(await counter.desk.journal.open_days()) == 1
+    counter.server.heal()
+    assert (await close_terminal_day(counter.desk)).total_minor == 4500
+    assert totals(counter) == [4500]
+
+
+async def test_a_day_with_sales_since_the_one_that_waits_is_closed_of_its_own(counter: Counter) -> None:
+    await sell(counter, 0)
+    counter.server.fail(Fault.BUSY, "/terminal-totals", times=99)
+    with pytest.raises(DayNotReportedError):
+        await close_terminal_day(counter.desk)
+    counter.server.heal()
+    await sell(counter, 1)
+    await close_terminal_day(counter.desk)
+    assert await report_days(counter.desk) == 0
+    assert len(totals(counter)) == 2
+
+
 async def test_totals_whose_answer_was_lost_are_stored_once(counter: Counter) -> None:
     await sell(counter, 0)
     counter.server.fail(Fault.ANSWER_LOST, "/terminal-totals", times=99)
-    with pytest.raises(AnswerUnknownError):
+    with pytest.raises(DayNotReportedError):
         await close_terminal_day(counter.desk)
     counter.server.heal()
     assert await report_days(counter.desk) == 0
@@ -171,7 +196,7 @@ async def test_a_day_that_was_heard_while_another_was_reported_is_not_given_up(
     await sell(counter, 0)
     desk = counter.desk
     counter.server.fail(Fault.BUSY, "/terminal-totals", times=99)
-    with pytest.raises(NothingDoneError):
+    with pytest.raises(DayNotReportedError):
         await close_terminal_day(desk)
     (told,) = await desk.journal.open_days()
     assert told.report is not None
