@@ -22,7 +22,7 @@ from backend_client.wire import (
     RefundWay,
     Till,
 )
-from tests.gui.conftest import QLoop, rest, until
+from tests.gui.conftest import QLoop, calm, rest, until
 from tests.gui.money_stage import choose, inbox_of, open_item, orders_of, orders_screen, reconciliation, store_of
 from widgets.theme import Theme
 
@@ -112,11 +112,14 @@ def test_the_one_way_that_there_is_is_chosen_and_tills_that_cannot_be_read_are_t
             assert form.tills.terminal.isHidden()
             assert form.tills.way is RefundWay.CASH
             showcase.server.heal()
+            await rest(showcase)
+            await calm(form.tills.reload)
             form.tills.reload.click()
             await until(lambda: form.tills.tills.count() == 2, "the tills")
             assert form.tills.trouble.isHidden()
             await rest(showcase)
             showcase.server.items.tills.clear()
+            await calm(form.tills.reload)
             form.tills.reload.click()
             await until(lambda: form.tills.tills.count() == 0, "nobody at work")
             assert form.tills.trouble.text() == "Nobody is signed in at any till."

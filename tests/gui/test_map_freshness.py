@@ -84,12 +84,13 @@ def test_a_map_is_followed_again_when_another_show_could_not_be_opened(
             screens.events.event_chosen.emit(1)
             await until(screens.events.banner.isVisible, "the refusal")
             await until(lambda: store.feed_state is FeedState.CLOSED, "the end of following")
-            assert (screens.strip.feed.state, screens.strip.feed.text) == ("trouble", "Map out of date")
+            await until(lambda: screens.strip.feed.text == "Map out of date", "the lamp")
+            assert screens.strip.feed.state == "trouble"
             server.heal()
             console.window.screen_requested.emit("counter")
             assert screens.current is screens.counter
             await until(lambda: store.feed_state is FeedState.LIVE, "somebody to follow it again")
-            assert screens.strip.feed.text == "Map live"
+            await until(lambda: screens.strip.feed.text == "Map live", "the lamp")
             seat = server.house.free_run(1)[0]  # type: ignore[attr-defined]
             server.sell_elsewhere(seat)
             await until(lambda: store.seat_map is not None and not store.seat_map.is_pickable(seat), "the sold seat")

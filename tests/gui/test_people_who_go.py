@@ -65,7 +65,9 @@ def test_what_one_person_looked_for_is_not_looked_for_by_the_next(qloop: QLoop, 
             screens, screen = showcase.console.window.screens, orders_screen(showcase)
             screens.events.search.setText("traviata")
             screens.reconciliation.inbox.filters.above.setText("no amount")
-            screens.reconciliation.runs.provider.setEditText("mine")
+            provider = screens.reconciliation.runs.provider
+            provider.setCurrentIndex(provider.findData("stripe"))
+            assert provider.currentText() == "Stripe"
             screen.event_box.setCurrentIndex(1)
             await rest(showcase)
             screen.finder.setText("Mrs")

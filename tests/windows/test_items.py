@@ -226,7 +226,7 @@ def test_a_day_is_compared_and_a_charge_of_nobody_goes_back(
             screen.show_tab(1)
             await till.rest()
             runs = screen.runs
-            runs.provider.setCurrentText("sandbox")
+            runs.provider.setCurrentIndex(runs.provider.findData("sandbox"))
             now = till.store.clock.now()
             assert now is not None
             runs.day.setText(now.date().isoformat())
