@@ -15,10 +15,10 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from booking.domain.errors import UnavailableError
 from booking.store import feed_queries, issue_queries
 from booking.store.database import Database
 from booking.store.issue_queries import NewTicket
+from booking.store.violations import is_fault_of_data
 
 CONSUMER = "ticket-issuer"
 TICK_S = 0.1
@@ -33,7 +33,7 @@ async def run(db: Database, *, tick_s: float = TICK_S) -> None:
     """Issue until cancelled.
 
     Raises:
-        AuthorityAwayError: the connection was lost; the caller starts it again.
+        AuthorityAwayError: the connection was lost; the caller starts it again, as after any fault of the database.
     """
     await prepare(db)
     while True:
@@ -66,13 +66,14 @@ async def issue_new(db: Database) -> int:
 async def _issue_what_can_be(db: Database, order_ids: Sequence[UUID]) -> int:
     """As `issue_for`; an order whose tickets cannot be issued never stops the others (P32).
 
-    It is an item for a supervisor after some minutes (`note_missing_tickets`), who can have it announced anew.
+    It is an item for a supervisor after some minutes (`note_missing_tickets`), who can have it announced anew. What
+    ails the database and no order (a full disk) is raised: nobody's turn is passed over because of it.
     """
     try:
         return await issue_for(db, order_ids)
-    except UnavailableError:
-        raise
-    except Exception:
+    except Exception as error:
+        if not is_fault_of_data(error):
+            raise
         if len(order_ids) == 1:
             log.exception("the tickets of order %s could not be issued", order_ids[0])
             return 0

@@ -67,6 +67,7 @@ _LOST = (
     exceptions.InternalClientError,
     OSError,
 )
+_CLASSES_OF_DATA = frozenset({"22", "23"})  # data exceptions, integrity constraint violations
 _UNSTORABLE = (exceptions.CharacterNotInRepertoireError, exceptions.UntranslatableCharacterError, UnicodeEncodeError)
 
 
@@ -103,6 +104,18 @@ def as_booking_error(error: BaseException) -> BookingError | None:
     if is_connection_lost(error):
         return errors.AuthorityAwayError("The booking database cannot be reached.", retry_after_s=AWAY_RETRY_AFTER_S)
     return None
+
+
+def is_fault_of_data(error: BaseException) -> bool:
+    """Whether what was to be stored is wrong as such, and would be tomorrow: a value, a constraint, a refusal.
+
+    Nothing that ails the server (a full disk, a damaged index, a lost privilege), which ails all that is asked of it.
+    """
+    if isinstance(error, BookingError):
+        return not isinstance(error, errors.UnavailableError)
+    if isinstance(error, exceptions.PostgresError):
+        return (error.sqlstate or "")[:2] in _CLASSES_OF_DATA
+    return isinstance(error, ValueError)
 
 
 @contextmanager

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
+from asyncpg import exceptions
 
+from booking.domain.errors import InvalidRequestError
 from booking.domain.model import OperationResult, ResultOutcome
 from booking.domain.states import HoldStatus, OperationKind, OrderStatus
 from booking.services import issue_tickets, sweep_expired
@@ -15,7 +18,10 @@ from booking.services.hold_seats import read_hold
 from booking.services.issue_tickets import issue_for, issue_new, ticket_code
 from booking.services.orders import read_order
 from booking.services.sweep_expired import sweep_once
+from booking.store import issue_queries
+from booking.store.connection import Connection
 from booking.store.database import Database
+from booking.store.issue_queries import NewTicket
 from tests.server.box_office import ADULT_PRICE, Clock, Desk, count, fan, make_event, reported, seat_states, till
 
 TTL_S, GRACE_S = 300, 120
@@ -204,6 +210,62 @@ async def test_a_ticket_that_was_made_void_is_not_issued_again_for_a_line_that_i
     await desk.db.fetch("UPDATE order_seats SET valid = false WHERE seat_no = 1")
     await desk.db.fetch("UPDATE tickets SET status = 'VOID' WHERE seat_no = 1")
     assert await issue_for(desk.db, [step.order.order_id]) == 0
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        exceptions.DiskFullError("could not extend file"),
+        exceptions.IndexCorruptedError("index contains unexpected zero page"),
+        exceptions.InsufficientPrivilegeError("permission denied for table tickets"),
+        exceptions.InternalServerError("unexpected"),
+        RuntimeError("a mistake of ours"),
+    ],
+    ids=lambda fault: type(fault).__name__,
+)
+async def test_what_ails_the_database_is_no_orders_fault_and_passes_nobody_over(
+    desk: Desk, fault: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await issue_tickets.prepare(desk.db)
+    await desk.sell(1, 2)
+    await desk.sell(3)
+
+    async def refuse(*_: object) -> int:
+        raise fault
+
+    with monkeypatch.context() as patch:
+        patch.setattr(issue_queries, "insert_tickets", refuse)
+        with pytest.raises(type(fault)):
+            await issue_new(desk.db)
+    assert await issue_new(desk.db) == 3
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        exceptions.CheckViolationError("new row violates a check"),
+        exceptions.NumericValueOutOfRangeError("integer out of range"),
+        InvalidRequestError("A text holds a character that cannot be stored."),
+    ],
+    ids=lambda fault: type(fault).__name__,
+)
+async def test_p32_what_is_wrong_with_one_order_keeps_no_other_waiting(
+    desk: Desk, fault: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await issue_tickets.prepare(desk.db)
+    bad = (await desk.sell(1, 2)).order.order_id
+    await desk.sell(3)
+    insert = issue_queries.insert_tickets
+
+    async def refuse(connection: Connection, tickets: Sequence[NewTicket]) -> int:
+        if any(ticket.line.order_id == bad for ticket in tickets):
+            raise fault
+        return await insert(connection, tickets)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(issue_queries, "insert_tickets", refuse)
+        assert await issue_new(desk.db) == 1
+    assert await issue_for(desk.db, [bad]) == 2
 
 
 async def test_a_backlog_from_before_the_first_issuer_is_worked_off(desk: Desk, event_id: int) -> None:
