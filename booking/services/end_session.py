@@ -49,7 +49,8 @@ async def end_session(
     db: Database, caller: Caller, pid: int, began: datetime, reason: str, *, key: str, digest: bytes,
     transaction: datetime | None = None,
 ) -> Outcome[SessionEnded]:  # fmt: skip
-    """See the module. The same key asks for the same session again: one that is gone by then is `ENDED` by it.
+    """See the module. The same key asks for the same session again: one that is gone by then is `ENDED` by it,
+    one that lives in another transaction is left alone.
 
     `transaction`: when the transaction began that it was seen in; None ends it whatever it does.
 
@@ -76,6 +77,12 @@ async def end_session(
         outcome = SessionOutcome.GONE
     else:
         outcome = SessionOutcome(await figures_calls.end_session(db, pid, began, transaction, WAIT_MS))
-        if answer.replayed and outcome is SessionOutcome.GONE:
+        if answer.replayed and outcome is SessionOutcome.GONE and not await _is_alive(db, pid, began):
             outcome = SessionOutcome.ENDED
     return Outcome(SessionEnded(pid, began, application, statement, outcome), answer.replayed)
+
+
+async def _is_alive(db: Database, pid: int, began: datetime) -> bool:
+    """It lives and is in another transaction: whoever died before it was ended has ended nobody."""
+    row = await figures_calls.read_session(db, pid)
+    return row is not None and row["backend_start"] == began

@@ -15,8 +15,10 @@ import pytest
 
 from backend_client import wire
 from booking.domain.caller import Role
+from booking.domain.errors import AuthorityAwayError
 from booking.domain.figures import Figure
 from booking.figures.lock_waits import LockWaits, read_lock_waits
+from booking.store import figures_calls
 from booking.store.database import Database
 from tests.server.box_office import Clock, Desk, fan, make_event
 from tests.server.ops_house import OpsHouse, ops_house
@@ -180,6 +182,34 @@ async def test_a_session_whose_transaction_has_ended_meanwhile_is_left_alone(hou
         now = msgspec.structs.replace(body, transaction_started_at=row["xact_start"])
         answer = await house.api.call("POST", path, now, token=token)
         assert read(answer, wire.OpsSessionEnded).outcome is wire.OpsSessionOutcome.ENDED
+
+
+async def test_the_same_wish_again_says_of_a_session_that_lives_that_it_was_not_ended(
+    house: OpsHouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever was asked died between the log and the act; the session has ended its transaction by itself meanwhile."""
+    event_id = await make_event(house.api.db)
+    token, key = await house.staff(Role.ADMIN), str(uuid4())
+    async with holder_of(house.api.db, event_id, 5) as holder:
+        async with waiting_hold(house.api.db, event_id, 5):
+            session = (await until_somebody_waits(house.api.db)).waits[0].blocked_by[0]
+            body = wire.OpsSessionEnd(
+                backend_started_at=session.backend_started_at, reason="keeps row 1 locked",
+                transaction_started_at=session.transaction_started_at,
+            )  # fmt: skip
+            path = f"/v1/ops/sessions/{session.pid}/end"
+
+            async def dies(*_: object) -> str:
+                raise AuthorityAwayError("died")
+
+            with monkeypatch.context() as patch:
+                patch.setattr(figures_calls, "end_session", dies)
+                problem(await house.api.call("POST", path, body, token=token, key=key), wire.ErrorCode.AUTHORITY_AWAY)
+            await holder.execute("COMMIT")
+        answer = await house.api.call("POST", path, body, token=token, key=key)
+        assert answer.headers[wire.REPLAYED_HEADER] == "true"
+        assert read(answer, wire.OpsSessionEnded).outcome is wire.OpsSessionOutcome.GONE
+        assert await holder.fetchval("SELECT 1") == 1
 
 
 async def test_only_admins_end_sessions(house: OpsHouse) -> None:
