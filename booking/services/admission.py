@@ -82,7 +82,14 @@ class AdmissionGate:
         except UnknownAdmissionKeyError:
             if monotonic() - self._keys_read_at < _ASK_AGAIN_AFTER_S:
                 raise
+            is_anothers = "keys" in self._asking
             await self._once("keys", self._read_keys)
+            try:
+                return admission_token.read(token, self._keys, now)
+            except UnknownAdmissionKeyError:
+                if not is_anothers:
+                    raise
+            await self._once("keys", self._read_keys)  # what was joined may have begun before the key was there
             return admission_token.read(token, self._keys, now)
 
     async def _asks_for_admission(self, event_id: int) -> bool:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
+from uuid import uuid4
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from booking.domain.admission_token import Admission, UnknownAdmissionKeyError, sign
 from booking.domain.errors import BusyError
 from booking.services.admission import AdmissionGate
 from booking.store.database import Database
@@ -17,9 +21,10 @@ CROWD = 300
 
 
 class SlowDatabase:
-    """Answers when it is told to; counts how often it was asked."""
+    """Answers when it is told to, with what it had when it was asked; counts how often that was."""
 
     def __init__(self) -> None:
+        self.keys: list[dict[str, object]] = []
         self.asked: Counter[str] = Counter()
         self.answers = asyncio.Event()
         self.is_busy = False
@@ -33,8 +38,9 @@ class SlowDatabase:
 
     async def fetch(self, *_: object) -> Any:
         self.asked["keys"] += 1
+        seen = list(self.keys)
         await self.answers.wait()
-        return []
+        return seen
 
 
 def gate_of(db: SlowDatabase) -> AdmissionGate:
@@ -82,3 +88,33 @@ async def test_nobody_is_left_with_an_error_that_nobody_waited_for(recwarn: pyte
     while gate._asking:
         await asyncio.sleep(0)
     assert not recwarn.list
+
+
+async def test_a_key_that_came_while_somebody_elses_read_was_on_its_way_is_read_once_more() -> None:
+    db = SlowDatabase()
+    gate = gate_of(db)
+    key, now = Ed25519PrivateKey.generate(), int(datetime.now(UTC).timestamp())
+    admission = Admission(
+        slot_id=uuid4(), event_id=7, account_id=uuid4(), session="s", generation=1, not_before=now - 60,
+        expires_at=now + 300, slot_ends_at=now + 600,
+    )  # fmt: skip
+    token = sign(admission, "new-key-1", key)
+    early = asyncio.create_task(gate._asks_for_admission(7))
+    db.answers.set()
+    assert await early
+    gate._keys_read_at = -10.0  # more than a second ago
+    db.answers.clear()
+    first = asyncio.create_task(gate._once("keys", gate._read_keys))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert db.asked["keys"] == 2, "it is on its way, and will not bring the key"
+    db.keys.append({"key_id": "new-key-1", "public_key": key.public_key().public_bytes_raw()})
+    crowd = [asyncio.create_task(gate._read(token)) for _ in range(CROWD)]
+    for _ in range(3):
+        await asyncio.sleep(0)
+    db.answers.set()
+    assert await asyncio.gather(*crowd) == [admission] * CROWD
+    await first
+    assert db.asked["keys"] == 3, "once for all of them"
+    with pytest.raises(UnknownAdmissionKeyError):
+        await gate._read(sign(admission, "nobodys-key", key))
