@@ -167,6 +167,26 @@ async def test_an_event_that_is_nobodys_for_days_is_a_stray(house: ProviderHouse
     assert await house.stored() == {"evt_lost": "stray"}
 
 
+@pytest.mark.parametrize(("age_s", "most_s"), [(3_000, 300), (7_200, 1_800)])
+async def test_an_event_that_waits_is_looked_at_more_often_while_it_is_young(
+    house: ProviderHouse, clock: Clock, age_s: int, most_s: int
+) -> None:
+    """A charge that a till reports wakes no event: what is waited for at a counter is not left for half an hour."""
+    early = {
+        "id": "evt_early", "type": "authorize.succeeded", "created": 0,
+        "data": house_data(str(uuid4()), "authorize", "succeeded", "ch_000900", 100),
+    }  # fmt: skip
+    assert await house.deliver(early) == "parked"
+    await clock.stand_at(await clock.now())
+    await clock.move(seconds=age_s)
+    await house.db.fetch("UPDATE provider_events SET attempts = 20, next_attempt_at = booking_now()")
+    assert await webhooks.apply_waiting(house.db) == 1
+    (row,) = await house.db.fetch(
+        "SELECT extract(epoch FROM next_attempt_at - booking_now())::float8 AS pause_s FROM provider_events"
+    )
+    assert 0.8 * most_s <= row["pause_s"] <= 1.2 * most_s
+
+
 async def test_p10_a_refused_and_an_accepted_attempt_in_any_order_and_twice(house: ProviderHouse) -> None:
     for n, order in enumerate(itertools.permutations(range(4))):
         house.events.clear()

@@ -93,7 +93,8 @@ BEGIN
 END $$;
 
 -- Keep an event until what it is about is here (P8): looked at again at once, and then ever more seldom, because most that wait for
--- long are nobody's; its charge wakes it. After p_days it is STRAY: the daily comparison finds what it was.
+-- long are nobody's. An event of its charge wakes it; a charge that is known from elsewhere (a till's report) does not, so in its
+-- first hour it is looked at every five minutes. After p_days it is STRAY: the daily comparison finds what it was.
 CREATE OR REPLACE FUNCTION park_provider_event(p_provider text, p_event text, p_days integer) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := booking_now();
@@ -101,8 +102,9 @@ BEGIN
     UPDATE provider_events e
        SET state = CASE WHEN late.is THEN 'stray' ELSE 'parked' END,
            attempts = e.attempts + 1,
-           next_attempt_at = CASE WHEN NOT late.is THEN v_now + spread(least(1800, 1 * 2 ^ least(e.attempts, 11))) END
-      FROM (SELECT s.provider, s.event_ref, s.received_at < v_now - make_interval(days => p_days) AS is
+           next_attempt_at = CASE WHEN NOT late.is THEN v_now + spread(least(late.most_s, 1 * 2 ^ least(e.attempts, 11))) END
+      FROM (SELECT s.provider, s.event_ref, s.received_at < v_now - make_interval(days => p_days) AS is,
+                   CASE WHEN s.received_at > v_now - interval '1 hour' THEN 300 ELSE 1800 END AS most_s
               FROM provider_events s WHERE s.provider = p_provider AND s.event_ref = p_event OFFSET 0) late
      WHERE e.provider = late.provider AND e.event_ref = late.event_ref AND e.state IN ('received', 'parked');
 END $$;
