@@ -30,7 +30,8 @@ class RoomSight:
 
     `problem_cause` is the same in a code.
     `pause_told`: the pause that the room is in was told by the controller, which may also end it; one that somebody
-    made in the room itself is left alone. `obeyed_at`: when it last did what was decided, by the authority's time.
+    made in the room itself is left alone. It is true from before the order on, whose answer may be lost. `obeyed_at`:
+    when it last did what was decided, by the authority's time.
     """
 
     url: str

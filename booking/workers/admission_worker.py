@@ -19,14 +19,14 @@ from typing import Any, Protocol
 from uuid import UUID, uuid4
 
 from booking.domain.admission_causes import Cause
-from booking.domain.admission_control import AdmissionChange, AdmissionSettings, AdmissionState
+from booking.domain.admission_control import AdmissionChange, AdmissionMode, AdmissionSettings, AdmissionState
 from booking.domain.admission_control_signals import AdmissionSignals, strains
 from booking.domain.admission_desk import SetAdmission
 from booking.domain.admission_steering import RoomSight, orders, step, take_over
 from booking.domain.errors import BookingError
 from booking.services.service_account import ServiceAccount
 from booking.store import admission_queries as queries
-from booking.store.connection import ANSWER_LIMITS
+from booking.store.connection import ANSWER_LIMITS, Record
 from booking.store.database import Database
 from booking.workers.admission_signals import Signals
 from booking.workers.room_line import Line, RoomLine
@@ -64,7 +64,7 @@ class Steered:
     """One event as this controller knows it. `unsaved`: lines of the log that the database has not got yet.
 
     `doubt`: what may be stored all the same; the next look at the database tells. `refusal`: why the room did not do
-    what it was told last; `obeyed_at`: when it did as decided, the last time.
+    what it was told last; `obeyed_at`: when it did as decided, the last time; not while it is in a pause of its own.
     """
 
     event_id: int
@@ -193,17 +193,10 @@ class Controller:
     # ------------------------------------------------------------ one event
 
     async def _steer(self, one: Steered, now: datetime) -> None:
-        row, room = await asyncio.gather(
-            queries.read_admission(self._db, one.event_id), self._line.look(one.room.url, one.event_id, one.room)
-        )
+        row, room = await self._look(one)
         if row is None:
             return
         one.settle(row["decided_at"])
-        stored = queries.room_of(row) if one.state is None else None
-        if stored is not None:
-            one.obeyed_at = one.obeyed_at or stored.obeyed_at
-        if stored is not None and stored.url == room.url:
-            room = replace(room, pause_told=stored.pause_told and room.is_paused)
         before, one.room, one.settings = one.room, one.with_refusal(room), queries.settings_of(row)
         await self._read_signals(one, now)
         settings = one.settings.for_the_law()
@@ -215,6 +208,24 @@ class Controller:
             # New to it, or somebody else has slowed the room, or it has lost its store: no jump back up.
             one.state = take_over(known, settings, room)
         await self._decide(one, settings, now)
+
+    async def _look(self, one: Steered) -> tuple[Record | None, RoomSight]:
+        """What is stored of an event, and its room as it is now.
+
+        A controller that is new to it goes on from the room as the last one saw it: a room that is away just then may
+        come back in the pause that it was told, which nobody else would end.
+        """
+        if one.state is not None:
+            return await asyncio.gather(
+                queries.read_admission(self._db, one.event_id), self._line.look(one.room.url, one.event_id, one.room)
+            )
+        row = await queries.read_admission(self._db, one.event_id)
+        stored = None if row is None else queries.room_of(row)
+        if stored is not None:
+            one.obeyed_at = one.obeyed_at or stored.obeyed_at
+        if stored is not None and stored.url == one.room.url:
+            one.room = stored
+        return row, await self._line.look(one.room.url, one.event_id, one.room)
 
     async def _read_signals(self, one: Steered, now: datetime) -> None:
         """Figures that do not come in time stay the last ones, and grow old."""
@@ -238,6 +249,9 @@ class Controller:
             return
         state, why, change = step(one.state, settings, one.signals, one.measured_at, one.room, now)
         one.words, one.cause = why.words, why.cause
+        if one.room.is_there and orders(state, settings, one.room).get("paused"):
+            # Stored before it is told: its answer may be lost.
+            one.room = replace(one.room, pause_told=True)
         # What cannot be stored was not decided; what was not answered may be stored: the next second looks first.
         one.doubt = Doubt(state, len(one.unsaved))
         is_kept = await self._keep(one, state, now, one.unsaved if change is None else [*one.unsaved, change])
@@ -265,7 +279,8 @@ class Controller:
                 if one.refusal != before:  # not each second anew
                     log.warning("room of event %s: %s", one.event_id, one.room.problem)
                 return
-        one.obeyed_at = now
+        if settings.mode is AdmissionMode.PAUSED or not one.room.is_paused:  # a pause of its own is not what was set
+            one.obeyed_at = now
 
     # ------------------------------------------------------------ without the authority
 

@@ -325,6 +325,67 @@ async def test_paused_is_zero_at_once_and_the_rooms_own_pause_is_left_alone(desk
     assert desk.room.rate == 100
 
 
+async def test_a_pause_is_ended_in_a_room_that_was_away_when_the_controller_was_started_anew(desk: Desk) -> None:
+    """A host begins again, and the worker is up before the room: it knows from the store what the room was told."""
+    await desk.set(mode="manual", manual_per_minute=100)
+    first = desk.controller()
+    await desk.seconds(first, 3)
+    await desk.set(mode="paused")
+    await desk.seconds(first, 3)
+    assert desk.room.told[-1]["paused"]
+    desk.room.is_silent = True
+    await desk.clock.move(seconds=10)
+    second = desk.controller()
+    await desk.seconds(second, 3)
+    assert second.leads
+    assert await desk.unsteered_s() is None, "the pause was carried out: an absent room needs nobody"
+    desk.room.is_silent = False
+    await desk.seconds(second, 3)
+    await desk.set(mode="manual")
+    await desk.seconds(second, 2)
+    assert not desk.room.sight.is_paused
+    assert await desk.unsteered_s() == 1
+
+
+async def test_a_pause_whose_answer_was_lost_is_ended_by_whoever_leads(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await desk.set(mode="manual", manual_per_minute=100)
+    first = desk.controller()
+    await desk.seconds(first, 3)
+    tell = desk.room.tell
+
+    async def lost(room: RoomSight, event_id: int, orders: Mapping[str, int | bool], reason: str) -> RoomSight:
+        await tell(room, event_id, orders, reason)
+        return replace(room, is_there=False, problem="silent")
+
+    await desk.set(mode="paused")
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.room, "tell", lost)
+        await desk.seconds(first, 1)
+    assert desk.room.told[-1]["paused"]
+    await desk.clock.move(seconds=10)  # killed there
+    second = desk.controller()
+    await desk.seconds(second, 2)
+    await desk.set(mode="manual")
+    await desk.seconds(second, 1)
+    assert not desk.room.sight.is_paused
+
+
+async def test_a_room_in_a_pause_of_its_own_does_not_do_what_was_set_and_operators_hear_it(desk: Desk) -> None:
+    controller = desk.controller()
+    await desk.set(mode="manual", manual_per_minute=100)
+    await desk.seconds(controller, 3)
+    desk.room.sight = replace(desk.room.sight, is_paused=True)
+    told = len(desk.room.told)
+    await desk.seconds(controller, 12)
+    assert len(desk.room.told) == told, "it is left alone"
+    assert await desk.unsteered_s() == 12
+    desk.room.sight = replace(desk.room.sight, is_paused=False)
+    await desk.seconds(controller, 2)
+    assert await desk.unsteered_s() == 1
+
+
 async def test_figures_that_stopped_coming_let_nobody_in(desk: Desk) -> None:
     controller = desk.controller()
     await desk.set(mode="automatic")
