@@ -30,9 +30,10 @@ database.
 Counts run since a process began, so a report that is missed loses nothing; latencies are counts in buckets (1.6 %
 wide) and add up over processes. A process that has not reported for 5 seconds is shown as it was, *silent*, and
 belongs to no sum. One that ends in order takes its part away; one that was killed stays silent until another of its
-kind (of workers: with the same tasks), begun on the same host after it was last heard, has its place; what is back
-within 5 seconds was never silent. Each takes one place. What is started again on another host, or not at all, is
-missing until 10 minutes after it was last heard. Acknowledging the alarm says that it is known.
+kind (of workers: with the same tasks; of waiting rooms: with all its events), begun on the same host after it was last
+heard, has its place; what is back within 5 seconds was never silent. Each takes one place. What is started again on
+another host, or not at all, is missing until 10 minutes after it was last heard. Acknowledging the alarm says that it
+is known.
 
 When the database is slow, each part is asked for 0.8 s at most, the locks first: what is not answered is not known in
 that second. When it is away, every API process goes on telling its own part, with `authority_away` and
@@ -63,6 +64,12 @@ or worst. A minute: the mean of its seconds, its last one, or all latencies of t
 |---|---|---|---|---|
 """
 _ALARMS = """
+`admission_unsteered_s` runs from when the room last did what was decided. A waiting room that ends does not say so in
+`admission_rooms`, and one that has died says nothing either: 90 s after it last left its address it still counts, as
+long as the event is on sale with admission tokens and neither the sale nor admission is paused, because fans wait at a
+door that nobody opens. Who ends a room on purpose pauses admission or the sale, or takes the tokens off the event
+(`admission`); then nobody is called.
+
 ## The alarms
 
 Raised when the figure has been at the level, or worse, for so long without a break; ended when it has been at the

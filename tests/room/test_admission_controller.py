@@ -270,6 +270,32 @@ async def test_a_room_that_has_ended_needs_nobody(desk: Desk) -> None:
     assert unsteered_s <= 1
 
 
+async def test_a_room_that_has_died_is_an_alarm_for_as_long_as_fans_need_it(desk: Desk) -> None:
+    """The controller goes on deciding, which opens no door: the alarm must not end by itself after 90 s."""
+    await desk.api.db.fetch("UPDATE events SET admission = true WHERE event_id = $1", desk.event)
+    controller = desk.controller()
+    await desk.set(mode="automatic", cap_per_minute=1_000)
+    await desk.seconds(controller, 5)
+    desk.room.is_silent = True
+    await desk.clock.move(seconds=200)
+    await desk.seconds(controller, 5)
+    assert await desk.unsteered_s() == 205
+    for ended in ("status = 'PAUSED'", "admission = false", "sale_opens_at = starts_at"):
+        await desk.api.db.fetch(f"UPDATE events SET {ended} WHERE event_id = $1", desk.event)
+        unsteered_s = await desk.unsteered_s()
+        assert unsteered_s is not None
+        assert unsteered_s <= 1, ended
+        await desk.api.db.fetch(
+            "UPDATE events SET status = 'ON_SALE', admission = true, sale_opens_at = booking_now() WHERE event_id = $1",
+            desk.event,
+        )
+        assert await desk.unsteered_s() == 205
+    await desk.set(mode="paused")
+    await desk.seconds(controller, 1)
+    unsteered_s = await desk.unsteered_s()
+    assert unsteered_s is None or unsteered_s <= 1
+
+
 async def test_what_a_room_refuses_is_seen_and_an_alarm_until_it_does_it(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -145,12 +145,13 @@ class Host:
     def hear(
         self, began_s: float, heard_s: float, kind: ProcessKind = ProcessKind.API, host: str = "box",
         process_id: UUID | None = None, clock_s: float = 0.0, tasks: tuple[str, ...] = (),
+        events: tuple[int, ...] = (),
     ) -> UUID:  # fmt: skip
         """`clock_s`: how far the host's own clock is ahead."""
         report = ProcessReport(
             process_id=process_id or uuid4(), kind=kind, name=kind, host=host, pid=1, counts={},
             started_at=BEGAN + timedelta(seconds=began_s + clock_s), at_s=heard_s, up_s=heard_s - began_s,
-            tasks=tasks,
+            tasks=tasks, event_gauges={event: {Figure.ROOM_WAITING: 3.0} for event in events},
         )  # fmt: skip
         self.heard[report.process_id] = HeardReport(heard_at=BEGAN + timedelta(seconds=heard_s), report=report)
         return report.process_id
@@ -190,6 +191,17 @@ def test_a_worker_with_other_tasks_takes_nobodys_place() -> None:
     assert host.at(110) == ({killed}, 1)
     host.hear(108, 111, ProcessKind.WORKER, tasks=("payments", "sequencer"))
     assert host.at(111) == (set(), 0)
+
+
+def test_a_waiting_room_of_other_events_takes_nobodys_place() -> None:
+    host = Host()
+    killed = host.hear(0, 100, ProcessKind.ROOM, events=(7,))
+    host.hear(101, 110, ProcessKind.ROOM, events=(8,))
+    assert host.at(110) == ({killed}, 1), "40,000 people wait for it"
+    again = host.hear(108, 111, ProcessKind.ROOM, events=(7, 9))
+    assert host.at(111) == (set(), 0), "its own again, with an event that was added since"
+    host.hear(112, 120, ProcessKind.ROOM, events=(7,))
+    assert host.at(120)[0] >= {again}
 
 
 def test_each_takes_one_place_and_keeps_it_for_who_comes_next() -> None:

@@ -136,9 +136,10 @@ BEGIN
 END $$;
 
 -- Events with a room whose admission operators have set, and since when no controller has decided about it; if none ever has,
--- since it was set first. Of a room that is alive (it leaves its address every half a minute) since when it has not done what was
--- decided: one that a controller cannot reach, or that refuses, is steered by nobody. A pause that was carried out needs nobody;
--- one that was not does. The events are those of the controller (list_admission_rooms).
+-- since it was set first. Of a room that is alive (it leaves its address every half a minute), or that is needed (the event is on
+-- sale, not paused, and fans buy with its tokens alone), since when it has not done what was decided: one that a controller cannot
+-- reach, that refuses, or that is gone is steered by nobody. A pause that was carried out needs nobody; one that was not does. The
+-- events are those of the controller (list_admission_rooms).
 CREATE OR REPLACE FUNCTION unsteered_admission() RETURNS TABLE (event_id integer, unsteered_s double precision)
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -146,7 +147,9 @@ DECLARE
 BEGIN
     RETURN QUERY
     SELECT c.event_id, extract(epoch FROM v_now - coalesce(
-               CASE WHEN s.room ? 'obeyed_at' AND r.announced_at > v_now - interval '90 s'
+               CASE WHEN s.room ? 'obeyed_at'
+                         AND (r.announced_at > v_now - interval '90 s'
+                              OR c.mode <> 'paused' AND e.status = 'ON_SALE' AND e.admission AND e.sale_opens_at <= v_now)
                     THEN (s.room ->> 'obeyed_at')::timestamptz ELSE s.decided_at END, k.at, c.changed_at))::float8
       FROM admission_settings c
       JOIN admission_rooms r ON r.event_id = c.event_id
