@@ -14,12 +14,16 @@ _URGENT = frozenset({"warn", "danger"})
 
 
 class StatusBanner(QFrame):
-    """Hidden until told something. `tone` is info, success, warn or danger; a mark says it without colour."""
+    """Hidden until told something. `tone` is info, success, warn or danger; a mark says it without colour.
+
+    `button_below`: for one whose button says more than a word, so that the text keeps the width.
+    """
 
     action_requested = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, button_below: bool = False) -> None:
         super().__init__(parent)
+        self._button_below = button_below
         self._mark = QLabel()
         self._words = "", ""
         self._title = label()
@@ -84,4 +88,8 @@ class StatusBanner(QFrame):
         row.setSpacing(theme.space("small"))
         row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(words, 1)
-        row.addWidget(self._button, 0, Qt.AlignmentFlag.AlignVCenter)
+        if self._button_below:
+            words.addSpacing(theme.space("tight"))
+            words.addWidget(self._button)
+        else:
+            row.addWidget(self._button, 0, Qt.AlignmentFlag.AlignVCenter)

@@ -99,7 +99,7 @@ class SalePanel(QFrame):
         self.outcome_page = OutcomePage(theme)
         self.watch_page = WatchPage(theme)
         self.banner = StatusBanner(theme)
-        self.owed = StatusBanner(theme)
+        self.owed = StatusBanner(theme, button_below=True)
         """Money in the clerk's hand that is a buyer's."""
         self.parked = ParkedList(theme)
         self.parked_head = label(kind="caption", tone="muted")
