@@ -15,6 +15,7 @@ from tests.server.box_office import count, make_event
 from tests.server.web_api import Api, api_over, problem, read
 
 CROWD = 200
+FIRST = 140
 
 
 async def hold(api: Api, event_id: int, token: str, seat: int, key: str) -> httpx.Response:
@@ -26,6 +27,7 @@ async def test_what_comes_while_the_queue_is_long_and_old_is_shed_and_succeeds_l
 ) -> None:
     monkeypatch.setattr(micro_batches, "SHED_AGE_S", 0.01)
     monkeypatch.setattr(micro_batches, "SHED_WAITING", 32)
+    monkeypatch.setattr(micro_batches, "BATCH_LIMIT", 8)  # else the lanes may take all who come at once
     monkeypatch.setattr(micro_batches, "MAX_WAIT_S", 30.0)  # who has got in stays, however busy this machine is
     monkeypatch.setattr(micro_batches, "ANSWER_WITHIN_S", 60.0)
     event_id = await make_event(sound_database, seats=CROWD)
@@ -35,12 +37,20 @@ async def test_what_comes_while_the_queue_is_long_and_old_is_shed_and_succeeds_l
         stalled = blocker.transaction()
         await stalled.start()
         await blocker.execute("LOCK TABLE holds IN SHARE ROW EXCLUSIVE MODE")  # readers go on, nobody writes
-        crowd = [
-            asyncio.create_task(hold(api, event_id, tokens[seat], seat, f"key-{seat}"), name=f"buyer {seat}")
-            for seat in range(CROWD)
-        ]
         lanes = sound_database.hold_lanes
         assert lanes is not None
+
+        def come(first: int, end: int) -> list[asyncio.Task[httpx.Response]]:
+            return [
+                asyncio.create_task(hold(api, event_id, tokens[seat], seat, f"key-{seat}"), name=f"buyer {seat}")
+                for seat in range(first, end)
+            ]
+
+        crowd = come(0, FIRST)
+        async with asyncio.timeout(60):
+            while lanes.waiting < micro_batches.SHED_WAITING or lanes.queue_age_s <= micro_batches.SHED_AGE_S:
+                await asyncio.sleep(0.002)
+        crowd += come(FIRST, CROWD)
         async with asyncio.timeout(60):
             while lanes.figures.shed == 0:
                 await asyncio.sleep(0.002)
