@@ -48,7 +48,7 @@ class SignInScreen(QWidget):
     def tell(self, words: Advice) -> None:
         """Say what is wrong; the keyboard goes to the password, unless somebody is typing a name."""
         self.banner.tell(words.tone, words.title, words.detail)
-        if not self.name.hasFocus() or self.sign_in.hasFocus():
+        if not self.name.hasFocus():
             take_focus(self.password)
 
     def _build(self) -> None:
