@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -33,20 +31,9 @@ from app.core.store import NoticeCode
 from backend_client.errors import BookingRefusedError, SeatOrphanedError
 from backend_client.seat_frames import HolderKind, StaffStatus, staff_state
 from backend_client.wire import BestAvailable, ErrorCode, EventId, OrphanRule, Tier
-from tests.unit.counter import Counter, make_counter, open_journal, until
+from tests.unit.counter import Counter, until
 
 SOLD = staff_state(StaffStatus.SOLD, HolderKind.FAN)
-
-
-@pytest.fixture
-async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
-    """Six rows A–F of ten seats; A–C cost 45.00, D–F 30.00; no stage, so the upper edge is the front."""
-    journal = open_journal(tmp_path)
-    made = make_counter(journal)
-    await made.open()
-    yield made
-    await made.desk.client.close()
-    await journal.close()
 
 
 async def reload(counter: Counter) -> None:

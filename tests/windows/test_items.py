@@ -53,11 +53,8 @@ async def limit(stack: StackFacts, above_minor: int | None) -> None:
         )  # fmt: skip
 
 
-async def lost_authorization(stack: StackFacts, event_id: int, seat: int) -> Json:
-    """A fan's order whose authorization was granted and whose answer never came; nobody answers about it since."""
-    always = 1_000
-    await plan_faults(stack, ("authorize", "drop-after", 1), ("enquire", "status-500", always),
-                      ("withdraw", "status-500", always), ("webhook", "webhook-lost", always))  # fmt: skip
+async def order_to_pay(stack: StackFacts, event_id: int, seat: int) -> dict[str, Any]:
+    """A fan's order whose authorization was asked for; what became of it is the provider's."""
     async with client(stack.api_url) as http:
         fan = await Buyer.new_fan(http)
         order = await ordered(fan, event_id, seat)
@@ -65,6 +62,15 @@ async def lost_authorization(stack: StackFacts, event_id: int, seat: int) -> Jso
                 "payment_method": "card-approve"}  # fmt: skip
         answer = await fan.post(f"/v1/orders/{order['order_id']}/payments", body)
         assert answer.status_code == 201, answer.text
+    return order
+
+
+async def lost_authorization(stack: StackFacts, event_id: int, seat: int) -> Json:
+    """A fan's order whose authorization was granted and whose answer never came; nobody answers about it since."""
+    always = 1_000
+    await plan_faults(stack, ("authorize", "drop-after", 1), ("enquire", "status-500", always),
+                      ("withdraw", "status-500", always), ("webhook", "webhook-lost", always))  # fmt: skip
+    order = await order_to_pay(stack, event_id, seat)
     async with database_of(stack) as db:
         await db.fetch(
             "UPDATE payment_operations SET created_at = created_at - $2::interval WHERE order_id = $1::text::uuid",

@@ -13,11 +13,20 @@ from booking.services import take_payment
 from booking.store.database import Database
 from tests.end2end.http_client import Buyer, client
 from tests.end2end.processes import StackFacts, check_invariants
-from tests.end2end.test_provider_events import ordered
 from tests.gui.conftest import QLoop, until
 from tests.server.box_office import make_event
 from tests.windows.stage import Till, console_on, database_of
-from tests.windows.test_items import CURRENCY, act, choose, limit, open_item, page_of, plan_faults, said_of
+from tests.windows.test_items import (
+    CURRENCY,
+    act,
+    choose,
+    limit,
+    open_item,
+    order_to_pay,
+    page_of,
+    plan_faults,
+    said_of,
+)
 from widgets.theme import Theme
 
 Json = dict[str, Any]
@@ -26,13 +35,7 @@ ALWAYS = 1_000
 
 async def paid_and_not_captured(stack: StackFacts, db: Database, event_id: int, seat: int) -> Json:
     """A fan's order, confirmed by its authorization; the provider has refused the capture for a while."""
-    async with client(stack.api_url) as http:
-        fan = await Buyer.new_fan(http)
-        order = await ordered(fan, event_id, seat)
-        body = {"kind": "authorize", "provider": "sandbox", "amount_minor": order["amount_minor"],
-                "payment_method": "card-approve"}  # fmt: skip
-        answer = await fan.post(f"/v1/orders/{order['order_id']}/payments", body)
-        assert answer.status_code == 201, answer.text
+    order = await order_to_pay(stack, event_id, seat)
     await decline_here(db, order, OperationKind.CAPTURE)
     return order
 
